@@ -1,0 +1,56 @@
+"""Notice a kernel that is uncompiled, or compiled from sources that have changed since."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import warnings
+from pathlib import Path
+
+from npp_env.errors import KernelError
+
+_PACKAGE = Path(__file__).parent.parent
+
+
+def stale_sources() -> list[str]:
+    """Compiled sources that differ from what they were compiled from; a binary beside an edited source wins silently."""
+    record = _PACKAGE / "_compiled.json"
+    if not record.exists():
+        return []
+    stale = []
+    for name, digest in json.loads(record.read_text()).items():
+        source = _PACKAGE.parent / name
+        if not source.exists():
+            stale.append(name)
+            continue
+        content = source.read_bytes() + source.with_suffix(".pxd").read_bytes()
+        if hashlib.sha256(content).hexdigest() != digest:
+            stale.append(name)
+    return stale
+
+
+def check_freshness() -> None:
+    """In a source checkout, refuse to run binaries that do not fit their sources.
+
+    Raises:
+        KernelError: A source was edited after it was compiled.
+    """
+    if not (_PACKAGE.parent / "setup.py").exists():
+        return
+    stale = stale_sources()
+    if stale:
+        raise KernelError(f"edited since they were compiled: {', '.join(stale)}; run `make build`")
+
+
+def warn_if_uncompiled(is_compiled: bool) -> None:
+    """Say once that the kernel runs slowly; `NPP_UNCOMPILED=1` says that this is meant."""
+    if is_compiled:
+        check_freshness()
+    elif os.environ.get("NPP_UNCOMPILED") != "1":
+        warnings.warn(
+            "npp_env runs uncompiled, about 500 times slower: no C compiler was found when it was installed. "
+            "Install one and reinstall npp_env, or set NPP_UNCOMPILED=1 to silence this.",
+            RuntimeWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,251 @@
+"""Compile a level into flat read-only arrays: walls by cell, grid edges, entity table, initial state.
+
+All arrays of a level lie in one block of bytes, so that it can be stored as one file and mapped into many processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import StateError
+from npp_env.level.model import Level
+from npp_env.sim.entities import build_entities
+from npp_env.sim.structs import (
+    CELLS,
+    COLUMNS,
+    DOOR,
+    EDGE_COLUMNS,
+    EDGE_HAS_DOOR,
+    EDGE_ROWS,
+    ENTITY,
+    ROWS,
+    WALL,
+    WALL_HORIZONTAL,
+    WALL_VERTICAL,
+)
+from npp_env.sim.tiles import (
+    HORIZONTAL_FACING,
+    HORIZONTAL_VALUE,
+    TILE_SHAPES,
+    VERTICAL_FACING,
+    VERTICAL_VALUE,
+)
+
+GEOMETRY_VERSION = 1
+_MAGIC = 0x4750504E  # "NPPG"
+_ALIGNMENT = 8
+
+SECTIONS: tuple[tuple[str, np.dtype[Any]], ...] = (
+    ("scalars", np.dtype("<i4")),
+    ("wall_start", np.dtype("<u2")),
+    ("walls", WALL),
+    ("listed_start", np.dtype("<u2")),
+    ("listed", np.dtype("<u2")),
+    ("near", np.dtype("u1")),
+    ("edges_h", np.dtype("u1")),
+    ("edges_v", np.dtype("u1")),
+    ("doors", DOOR),
+    ("entities", ENTITY),
+    ("mover_entity", np.dtype("<u2")),
+    ("advance_order", np.dtype("<u2")),
+    ("react_order", np.dtype("<u2")),
+    ("mines", np.dtype("<u2")),
+    ("balls", np.dtype("<u2")),
+    ("initial", np.dtype("u1")),
+)
+
+
+class Geometry:
+    """The compiled form of a level: one block of bytes with named, typed, read-only sections in it.
+
+    Args:
+        block: uint8 array as made by `compile_level`; may be memory-mapped. It is not copied.
+
+    Raises:
+        StateError: The block is not a compiled level of this version.
+    """
+
+    __slots__ = ("block", "sections")
+
+    def __init__(self, block: NDArray[np.uint8]) -> None:
+        head = 4 * (3 + 2 * len(SECTIONS))
+        if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
+            raise StateError(f"not a compiled level: {block.size} bytes of {block.dtype}, want at least {head} of uint8")
+        header = block[:head].view("<i4")
+        if header[0] != _MAGIC or header[1] != GEOMETRY_VERSION or header[2] != block.size:
+            raise StateError(
+                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, size {block.size}"
+            )
+        sections = {}
+        for k, (name, dtype) in enumerate(SECTIONS):
+            start, count = (int(value) for value in header[3 + 2 * k : 5 + 2 * k])
+            end = start + count * dtype.itemsize
+            if start < head or count < 0 or end > block.size or start % _ALIGNMENT:
+                raise StateError(f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes")
+            view = block[start:end].view(dtype)
+            view.setflags(write=False)
+            sections[name] = view
+        self.block = block
+        self.sections: Mapping[str, NDArray[Any]] = MappingProxyType(sections)
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        """A section; a read-only view of the block."""
+        return self.sections[name]
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the whole block."""
+        return int(self.block.nbytes)
+
+
+def pack(sections: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    """Lay the sections out in one read-only block."""
+    position = 4 * (3 + 2 * len(SECTIONS))
+    header = [_MAGIC, GEOMETRY_VERSION, 0]
+    starts = []
+    for name, _ in SECTIONS:
+        position += -position % _ALIGNMENT
+        starts.append(position)
+        header += [position, len(sections[name])]
+        position += sections[name].nbytes
+    position += -position % _ALIGNMENT
+    header[2] = position
+    block = np.zeros(position, np.uint8)
+    block[: 4 * len(header)] = np.array(header, "<i4").view(np.uint8)
+    for start, (name, dtype) in zip(starts, SECTIONS, strict=True):
+        data = np.ascontiguousarray(sections[name], dtype)
+        block[start : start + data.nbytes] = data.view(np.uint8).reshape(-1)
+    block.setflags(write=False)
+    return block
+
+
+def full_tiles(level: Level) -> NDArray[np.uint8]:
+    """Tiles by [column, row] with the solid ring around the map."""
+    tiles = np.ones((COLUMNS, ROWS), np.uint8)
+    tiles[1:-1, 1:-1] = level.tiles.T
+    return tiles
+
+
+def build_walls(tiles: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    """Wall pieces of the tiles, with the cell that owns each and its rank within the cell."""
+    h_sum = np.zeros((EDGE_COLUMNS - 1, EDGE_ROWS), np.int8)
+    v_sum = np.zeros((EDGE_COLUMNS, EDGE_ROWS - 1), np.int8)
+    h_sum[:, 0], h_sum[:, -1] = 1, -1
+    v_sum[0, :], v_sum[-1, :] = 1, -1
+    h_facing, v_facing = HORIZONTAL_FACING[tiles], VERTICAL_FACING[tiles]
+    for line in range(3):
+        for half in range(2):
+            h_sum[half::2, line : line + 49 : 2] += h_facing[:, :, 2 * line + half]
+            v_sum[line : line + 87 : 2, half::2] += v_facing[:, :, 2 * line + half]
+
+    i, j = np.nonzero(h_sum)
+    facing = h_sum[i, j]
+    h_walls = np.zeros(len(i), WALL)
+    h_walls["x1"], h_walls["x2"] = 12 * i + 12 * (facing < 0), 12 * i + 12 * (facing > 0)
+    h_walls["y1"] = h_walls["y2"] = 12 * j
+    h_walls["kind"] = WALL_HORIZONTAL
+    # A piece that faces down or right belongs to the tile above or to the left of an edge between tiles.
+    h_cells = (i // 2) * ROWS + (j - (facing > 0)) // 2
+    h_ranks = 10_000 + 100 * i + j
+
+    i, j = np.nonzero(v_sum)
+    facing = v_sum[i, j]
+    v_walls = np.zeros(len(i), WALL)
+    v_walls["x1"] = v_walls["x2"] = 12 * i
+    v_walls["y1"], v_walls["y2"] = 12 * j + 12 * (facing > 0), 12 * j + 12 * (facing < 0)
+    v_walls["kind"] = WALL_VERTICAL
+    v_cells = ((i - (facing > 0)) // 2) * ROWS + j // 2
+    v_ranks = 20_000 + 100 * i + j
+
+    cells = [(c, r) for c, r in np.argwhere((tiles >= 6) & (tiles <= 33)).tolist()]
+    slanted = np.zeros(len(cells), WALL)
+    for k, (c, r) in enumerate(cells):
+        extra = TILE_SHAPES[tiles[c, r]].extra
+        assert extra is not None
+        x, y = 24 * c, 24 * r
+        # Of an arc, (x2, y2) is its quadrant and stays as it is.
+        is_line = extra.kind == 2
+        slanted[k] = (
+            x + extra.x1,
+            y + extra.y1,
+            x * is_line + extra.x2,
+            y * is_line + extra.y2,
+            -1,
+            extra.kind,
+            0,
+        )
+    s_cells = np.array([c * ROWS + r for c, r in cells], np.int64)
+    walls = np.concatenate([slanted, h_walls, v_walls])
+    walls["door"] = -1
+    return (
+        walls,
+        np.concatenate([s_cells, h_cells, v_cells]),
+        np.concatenate([np.zeros(len(cells), np.int64), h_ranks, v_ranks]),
+    )
+
+
+def build_edges(tiles: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Tile values of the grid edges, horizontal as [line, column] and vertical as [line, row], padded by one."""
+    h_value, v_value = HORIZONTAL_VALUE[tiles], VERTICAL_VALUE[tiles]
+    h = np.zeros((EDGE_ROWS, EDGE_COLUMNS), np.uint8)
+    v = np.zeros((EDGE_COLUMNS, EDGE_ROWS), np.uint8)
+    for half in range(2):
+        h[1::2, half:88:2] = h_value[:, :, 2 + half].T
+        v[1::2, half:50:2] = v_value[:, :, 2 + half]
+        # An edge between two tiles is solid if exactly one of them makes it so.
+        above, below = h_value[:, :-1, 4 + half].T, h_value[:, 1:, half].T
+        h[2:50:2, half:88:2] = np.where((above != 0) & (below != 0), 0, above + below)
+        left, right = v_value[:-1, :, 4 + half], v_value[1:, :, half]
+        v[2:88:2, half:50:2] = np.where((left != 0) & (right != 0), 0, left + right)
+    return h.reshape(-1), v.reshape(-1)
+
+
+def starts_by_cell(cells: NDArray[np.int64]) -> NDArray[np.uint16]:
+    """Where each cell begins in an array sorted by cell, with the end appended."""
+    counts = np.bincount(cells, minlength=CELLS)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint16)
+
+
+def compile_level(level: Level) -> Geometry:
+    """Precompute all that the kernel needs of a level; a fresh, read-only block."""
+    tiles = full_tiles(level)
+    table = build_entities(level)
+    walls, cells, ranks = build_walls(tiles)
+    walls = np.concatenate([walls, table.door_walls])
+    cells = np.concatenate([cells, table.door_cells])
+    ranks = np.concatenate([ranks, 30_000 + np.arange(len(table.door_cells))])
+    order = np.lexsort((ranks, cells))
+    edges_h, edges_v = build_edges(tiles)
+    for door in table.doors:
+        edges = edges_v if door["vertical"] else edges_h
+        edges[[door["edge_a"], door["edge_b"]]] |= EDGE_HAS_DOOR
+    sections = {
+        "scalars": np.array([table.ball_count, len(table.flags)], "<i4"),
+        "wall_start": starts_by_cell(cells),
+        "walls": walls[order],
+        "listed_start": starts_by_cell(table.listed_cells),
+        "listed": table.listed,
+        "near": table.near,
+        "edges_h": edges_h,
+        "edges_v": edges_v,
+        "doors": table.doors,
+        "entities": table.entities,
+        "mover_entity": table.mover_entity,
+        "advance_order": table.advance_order,
+        "react_order": table.react_order,
+        "mines": table.mines,
+        "balls": table.balls,
+        "initial": table.initial_state(level),
+    }
+    geometry = Geometry(pack(sections))
+    if (table.entities["kind"] == 23).any():
+        from npp_env.sim.kernel import place_lasers
+
+        sections["initial"] = place_lasers(geometry)
+        geometry = Geometry(pack(sections))
+    return geometry

@@ -1,0 +1,3 @@
+from npp_env.sim.layout cimport World
+
+cdef void ninja_pass(World* w) noexcept nogil

@@ -1,0 +1,146 @@
+"""The memory layout of a state and of a compiled level, as numpy dtypes.
+
+`layout.pxd` declares the same layout for the compiled kernel; acquiring a typed view of an array of these dtypes checks
+that the two agree. The classes made here give the uncompiled kernel objects with the same attributes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+COLUMNS, ROWS = 44, 25
+CELLS = COLUMNS * ROWS
+EDGE_COLUMNS, EDGE_ROWS = 89, 51
+
+NINJA = np.dtype(
+    [
+        ("x", "<f8"),
+        ("y", "<f8"),
+        ("vx", "<f8"),
+        ("vy", "<f8"),
+        ("g", "<f8"),  # present gravity
+        ("drag", "<f8"),
+        ("wn", "<f8"),  # last wall normal
+        ("fnx", "<f8"),  # last floor normal
+        ("fny", "<f8"),
+        ("cnx", "<f8"),  # last ceiling normal
+        ("cny", "<f8"),
+        ("pnx", "<f8"),  # direction of the last launch pad boost
+        ("pny", "<f8"),
+        ("fraction", "<f8"),  # of the winning tick until the exit was touched
+        ("frame", "<i4"),
+        ("gold", "<i4"),
+        ("stamp", "<i4"),  # how many times an entity was listed anew
+        ("arming", "<i4"),  # mines in mode 2
+        ("state", "i1"),
+        ("air", "i1"),
+        ("walled", "i1"),
+        ("h", "i1"),  # horizontal input of the last tick
+        ("jump_prev", "i1"),
+        ("hold", "i1"),
+        ("b_jump", "i1"),
+        ("b_floor", "i1"),
+        ("b_wall", "i1"),
+        ("b_pad", "i1"),
+        ("switches", "i1"),  # exit switches taken, at most 127
+        ("reserved0", "i1"),
+        ("reserved1", "<i4"),
+    ]
+)
+"""The first bytes of every state."""
+
+MOVER = np.dtype(
+    [
+        ("x", "<f8"),
+        ("y", "<f8"),
+        ("u", "<f8"),  # goal, velocity or angle, by kind
+        ("v", "<f8"),
+        ("stamp", "<i4"),  # place in the list of its cell
+        ("cell", "<i2"),  # where it is listed, -1 nowhere
+        ("phase", "i1"),
+        ("turn", "i1"),
+    ]
+)
+"""An entity that moves, or that enters its cell's list during play (the exit)."""
+
+WALL = np.dtype(
+    [
+        ("x1", "<f4"),
+        ("y1", "<f4"),
+        ("x2", "<f4"),
+        ("y2", "<f4"),
+        ("door", "<i2"),  # flag of the door that it belongs to, -1 for a tile
+        ("kind", "i1"),
+        ("reserved", "i1"),
+    ]
+)
+"""A boundary piece: a directed line from (x1, y1) to (x2, y2), or an arc with centre (x1, y1) and quadrant (x2, y2)."""
+
+WALL_HORIZONTAL, WALL_VERTICAL, WALL_SLANTED, WALL_CONVEX, WALL_CONCAVE = range(5)
+
+ENTITY = np.dtype(
+    [
+        ("x", "<f4"),  # where it acts: of a door or an exit, the switch
+        ("y", "<f4"),
+        ("x0", "<f4"),  # where the record puts it
+        ("y0", "<f4"),
+        ("slot", "<i2"),  # into the flags, or the movers; -1 for an entity without a state
+        ("link", "<i2"),  # of an exit switch: the mover that is its exit; of a death ball: its ordinal
+        ("kind", "u1"),
+        ("orientation", "u1"),
+        ("mode", "u1"),
+        ("reserved", "u1"),
+    ]
+)
+
+DOOR = np.dtype(
+    [("edge_a", "<i2"), ("edge_b", "<i2"), ("flag", "<i2"), ("vertical", "i1"), ("reserved", "i1")]
+)
+
+# Bits of `near`: what stands in the 3 x 3 cells around a cell and never moves.
+NEAR_TOUCHABLE, NEAR_ONE_WAY, NEAR_MINE = 1, 2, 4
+
+# Bits of an edge: the tile's value in the lower two, and whether a door may close it.
+EDGE_TILE_MASK, EDGE_HAS_DOOR = 3, 4
+
+
+def _record_class(name: str, dtype: np.dtype[Any]) -> type:
+    fields = dtype.names or ()
+
+    def __init__(self: Any, values: tuple[Any, ...]) -> None:
+        for field, value in zip(fields, values, strict=True):
+            setattr(self, field, value)
+
+    def values(self: Any) -> tuple[Any, ...]:
+        return tuple(getattr(self, field) for field in fields)
+
+    return type(name, (), {"__slots__": fields, "__init__": __init__, "values": values})
+
+
+Ninja = _record_class("Ninja", NINJA)
+Mover = _record_class("Mover", MOVER)
+Wall = _record_class("Wall", WALL)
+Entity = _record_class("Entity", ENTITY)
+Door = _record_class("Door", DOOR)
+
+
+class World:
+    """One environment during a tick, for the uncompiled kernel: views of level and state, and scratch."""
+
+
+def ifloor(z: float) -> int:
+    """Floor towards minus infinity, as the compiled kernel does it."""
+    i = int(z)
+    return i - 1 if z < i else i
+
+
+def column_of(x: float) -> int:
+    """Column of the cell that a point lies in, clamped to the world."""
+    return min(max(ifloor(x / 24), 0), COLUMNS - 1)
+
+
+def row_of(y: float) -> int:
+    """Row of the cell that a point lies in, clamped to the world."""
+    return min(max(ifloor(y / 24), 0), ROWS - 1)
