@@ -1,0 +1,186 @@
+"""What makes entity records unusable (faults), and what is merely worth telling (warnings)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import LevelError
+from npp_env.level.entity_kinds import (
+    DRONE_MODES,
+    DRONES,
+    EIGHT_DIRECTIONS,
+    FIRST_UNKNOWN_TYPE,
+    NOT_SIMULATED,
+    SWITCH_FOLLOWS,
+    EntityKind,
+    type_label,
+)
+from npp_env.level.layout import (
+    COLUMNS,
+    COUNT_TYPES,
+    HEADER_BYTES,
+    KNOWN_TILES,
+    UNIT_PX,
+    WORLD_HEIGHT_PX,
+    WORLD_WIDTH_PX,
+    record_offset,
+)
+
+RESERVED_KEYS = frozenset({"name", "header", "counts", "tiles", "entities"})
+MAX_METADATA_KEYS = 64
+MAX_METADATA_CHARACTERS = 1000
+_KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """The first record that the physics could not load."""
+
+    record: int
+    byte: int
+    message: str
+
+
+def count_records(records: NDArray[np.uint8]) -> NDArray[np.uint16]:
+    """The counts table that fits the records: entry t is the number of records of type t, shape (40,)."""
+    return np.bincount(records[:, 0], minlength=256)[:COUNT_TYPES].astype(np.uint16)
+
+
+def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault | None:
+    """Find the first record that cannot be simulated.
+
+    Args:
+        records: Shape (n, 5), n >= 1.
+        counts: Shape (40,); an exit finds its switch through the number of exits in it.
+    """
+    types, orientations, modes = records[:, 0], records[:, 3], records[:, 4]
+    indices = np.arange(len(records))
+    exit_count = int(counts[EntityKind.EXIT]) & 0xFF
+    bad_orientation = _is_any(types, EIGHT_DIRECTIONS) & (orientations >= 8)
+    bad_mode = _is_any(types, DRONES) & (modes >= len(DRONE_MODES))
+    lost_exit_switch = (types == EntityKind.EXIT) & (indices + exit_count >= len(records))
+    lost_door_switch = _is_any(types, SWITCH_FOLLOWS) & (indices == len(records) - 1)
+    faulty = np.flatnonzero(bad_orientation | bad_mode | lost_exit_switch | lost_door_switch)
+    if not len(faulty):
+        return None
+    index = int(faulty[0])
+    label = type_label(int(types[index]))
+    if bad_orientation[index]:
+        return Fault(index, 3, f"{label} has orientation {orientations[index]}; it takes 0 to 7")
+    if bad_mode[index]:
+        return Fault(index, 4, f"{label} has mode {modes[index]}; it takes 0 to {len(DRONE_MODES) - 1}")
+    if lost_exit_switch[index]:
+        return Fault(
+            index,
+            0,
+            f"exit has no switch: with {exit_count} exits its switch is record {index + exit_count}, but "
+            f"there are only {len(records)}; list all exits, then as many exit switches in the same order",
+        )
+    return Fault(index, 0, f"{label} is the last record; its switch must be the record after it")
+
+
+def find_warnings(
+    tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: NDArray[np.uint16]
+) -> tuple[str, ...]:
+    """Describe everything odd that the physics nevertheless takes, one sentence each."""
+    warnings = []
+    types = records[:, 0]
+    if types[0] != EntityKind.NINJA:
+        warnings.append(
+            f"record 0 is {type_label(int(types[0]))}, not ninja; the ninja starts there all the same"
+        )
+    if np.count_nonzero(types[1:] == EntityKind.NINJA):
+        warnings.append("later ninja records are ignored")
+    if not np.count_nonzero(types == EntityKind.EXIT):
+        warnings.append("no exit: the level cannot be won")
+    for type_id in np.unique(types).tolist():
+        if type_id >= FIRST_UNKNOWN_TYPE or EntityKind(type_id) in NOT_SIMULATED:
+            places = np.flatnonzero(types == type_id)
+            reason = "unknown to the game" if type_id >= FIRST_UNKNOWN_TYPE else "not simulated"
+            warnings.append(
+                f"{type_label(type_id)} is {reason}: {len(places)} kept without effect, the first is record "
+                f"{places[0]} (offset {record_offset(int(places[0]))})"
+            )
+    for type_id in np.flatnonzero(counts != count_records(records)).tolist():
+        present = np.count_nonzero(types == type_id)
+        warnings.append(
+            f"the counts table says {counts[type_id]} of {type_label(type_id)}, the records hold {present}"
+        )
+    warnings.extend(_switch_warnings(types, int(counts[EntityKind.EXIT]) & 0xFF))
+    odd_tiles = np.argwhere(tiles >= KNOWN_TILES)
+    if len(odd_tiles):
+        row, column = odd_tiles[0].tolist()
+        warnings.append(
+            f"{len(odd_tiles)} tiles have an unknown id and act as empty, the first is id "
+            f"{tiles[row, column]} in column {column + 1}, row {row + 1} "
+            f"(offset {HEADER_BYTES + column + COLUMNS * row})"
+        )
+    outside = (records[:, 1] > WORLD_WIDTH_PX // UNIT_PX) | (records[:, 2] > WORLD_HEIGHT_PX // UNIT_PX)
+    if outside.any():
+        warnings.append(
+            f"{np.count_nonzero(outside)} records lie outside the map, the first is {outside.argmax()}"
+        )
+    return tuple(warnings)
+
+
+def check_metadata(metadata: Mapping[str, str]) -> None:
+    """Raise LevelError unless every key and value can stand in one line of the text format."""
+    if len(metadata) > MAX_METADATA_KEYS:
+        raise LevelError(f"{len(metadata)} metadata keys; at most {MAX_METADATA_KEYS} are allowed")
+    for key, value in metadata.items():
+        check_metadata_entry(key, value)
+
+
+def check_metadata_entry(key: str, value: str) -> None:
+    """Raise LevelError unless this metadata line could be written and read back unchanged."""
+    if not isinstance(key, str) or not _KEY.fullmatch(key):
+        raise LevelError(
+            f"metadata key {shorten(key)} is not allowed; use up to 40 lower-case letters, digits, '-' and "
+            f"'_', beginning with a letter"
+        )
+    if key in RESERVED_KEYS:
+        raise LevelError(f"metadata key {key!r} is reserved; it is not free for metadata")
+    if not isinstance(value, str) or not value.isprintable() or value != value.strip():
+        raise LevelError(
+            f"metadata {key!r} is {shorten(value)}; it must be one line of printable text without "
+            f"spaces around it"
+        )
+    if len(value) > MAX_METADATA_CHARACTERS:
+        raise LevelError(
+            f"metadata {key!r} has {len(value)} characters; at most {MAX_METADATA_CHARACTERS} are allowed"
+        )
+
+
+def shorten(value: object) -> str:
+    """Quote a value for an error message without letting it flood the message."""
+    text = repr(value[:60] if isinstance(value, str) else value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _switch_warnings(types: NDArray[np.uint8], exit_count: int) -> Iterator[str]:
+    """Name doors and exits whose switch lies at a record of another kind: mostly lines in the wrong order."""
+    pairs = (
+        (EntityKind.EXIT, EntityKind.EXIT_SWITCH, exit_count),
+        (EntityKind.LOCKED_DOOR, EntityKind.LOCKED_DOOR_SWITCH, 1),
+        (EntityKind.TRAP_DOOR, EntityKind.TRAP_DOOR_SWITCH, 1),
+    )
+    for kind, switch, distance in pairs:
+        places = np.flatnonzero(types == kind)
+        wrong = places[types[places + distance] != switch]
+        if len(wrong):
+            found = type_label(int(types[wrong[0] + distance]))
+            yield (
+                f"{len(wrong)} of {kind.label} have no {switch.label} in the place of their switch, the "
+                f"first is record {wrong[0]}: it takes the position of record {wrong[0] + distance}, {found}"
+            )
+
+
+def _is_any(types: NDArray[np.uint8], kinds: frozenset[EntityKind]) -> NDArray[np.bool_]:
+    table = np.zeros(256, dtype=np.bool_)
+    table[[int(kind) for kind in kinds]] = True
+    return table[types]
