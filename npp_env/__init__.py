@@ -1,5 +1,75 @@
-"""npp_env: a fast, exact and tiny Gymnasium environment for the platformer N++."""
+"""npp_env: a fast, exact and tiny Gymnasium environment for the platformer N++.
+
+Importing it registers `Npp-v0`; everything else is imported when it is first used.
+"""
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from npp_env.config import EnvironmentConfig, GraphConfig, ObservationConfig, RenderConfig, RewardConfig
+    from npp_env.creation import create_environment
+    from npp_env.env import NppEnv, Outcome
+    from npp_env.level import Level
+    from npp_env.sim import Simulation
+    from npp_env.vector import NppVectorEnv
+
 __version__ = "0.1.0"
+
+ENVIRONMENT_ID = "Npp-v0"
+
+_HOMES = {
+    "EnvironmentConfig": "npp_env.config",
+    "GraphConfig": "npp_env.config",
+    "Level": "npp_env.level",
+    "NppEnv": "npp_env.env",
+    "NppVectorEnv": "npp_env.vector",
+    "ObservationConfig": "npp_env.config",
+    "Outcome": "npp_env.env",
+    "RenderConfig": "npp_env.config",
+    "RewardConfig": "npp_env.config",
+    "Simulation": "npp_env.sim",
+    "create_environment": "npp_env.creation",
+}
+
+__all__ = [
+    "EnvironmentConfig",
+    "GraphConfig",
+    "Level",
+    "NppEnv",
+    "NppVectorEnv",
+    "ObservationConfig",
+    "Outcome",
+    "RenderConfig",
+    "RewardConfig",
+    "Simulation",
+    "create_environment",
+    "register_environments",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'npp_env' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])
+
+
+def register_environments() -> None:
+    """Register `Npp-v0` with Gymnasium; importing the package does it."""
+    import gymnasium
+
+    if ENVIRONMENT_ID not in gymnasium.registry:
+        gymnasium.register(
+            ENVIRONMENT_ID,
+            entry_point="npp_env.env:NppEnv",
+            vector_entry_point="npp_env.vector:NppVectorEnv",
+        )
+
+
+register_environments()

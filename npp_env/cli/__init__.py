@@ -1,7 +1,7 @@
 """The `npp-env` command: one small module per sub-command.
 
-A command module defines `NAME`, `HELP`, `add_arguments(parser)` and `run(args) -> int`. It is imported only when its
-command is asked for, so that `npp-env --help` and every other command stay light.
+A command module defines `NAME`, `HELP`, `add_arguments(parser)` and `run(args) -> int`. It is imported only
+when its command is asked for, so that `npp-env --help` and every other command stay light.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ from npp_env.errors import NppError
 
 COMMANDS: dict[str, str] = {
     "demo": "step many environments over the shipped levels and print speed and memory",
+    "levels": "list, show, validate and convert levels",
+    "play": "play a level with the keyboard",
+    "replay": "play a recording and report outcome, frame, gold and score",
 }
 
 USER_ERROR = 2
@@ -23,7 +26,9 @@ USER_ERROR = 2
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser of all commands; only the arguments of `command` are filled in."""
-    parser = argparse.ArgumentParser(prog="npp-env", description="Tools of npp_env, a Gymnasium environment for N++.")
+    parser = argparse.ArgumentParser(
+        prog="npp-env", description="Tools of npp_env, a Gymnasium environment for N++."
+    )
     parser.add_argument("--version", action="version", version=f"npp_env {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, help_text in COMMANDS.items():
@@ -39,16 +44,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (0 done, 1 a negative result, 2 a user's mistake, 3 a leak)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments if not word.startswith("-")), None)
-    parser = build_parser(command)
     try:
-        args = parser.parse_args(arguments)
+        args = build_parser(command).parse_args(arguments)
+        return int(args.run(args))
     except SystemExit as stop:
         return int(stop.code or 0)
-    try:
-        return int(args.run(args))
     except (NppError, OSError) as error:
-        print(f"npp-env {args.command}: {error}", file=sys.stderr)
+        print(f"npp-env {command}: {error}", file=sys.stderr)
         return USER_ERROR
     except KeyboardInterrupt:
-        print(f"npp-env {args.command}: interrupted", file=sys.stderr)
+        print(f"npp-env {command}: interrupted", file=sys.stderr)
         return 130

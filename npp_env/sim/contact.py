@@ -40,8 +40,10 @@ def normal_x(orientation: cython.int) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def inside_square(w: cython.pointer(World), x: cython.double, y: cython.double, m: cython.double) -> cython.int:
-    """Whether the ninja's centre lies in the square; sets the normal of the nearest side, depth and other depth."""
+def inside_square(
+    w: cython.pointer(World), x: cython.double, y: cython.double, m: cython.double
+) -> cython.int:
+    """Whether the ninja's centre lies in the square; sets the normal of the nearest side and both depths."""
     dx: cython.double = w.ninja.x - x
     dy: cython.double = w.ninja.y - y
     px: cython.double = m - fabs(dx)
@@ -77,7 +79,7 @@ def held_by_one_way(w: cython.pointer(World), e: cython.int) -> cython.int:
     if not fabs(lateral) < width * 10 + 12:
         return 0
     dist: cython.double = dx * nx + dy * ny
-    if not (0 < dist and dist <= 10):
+    if not (dist > 0 and dist <= 10):
         return 0
     if not n.vx * nx + n.vy * ny <= 0:
         return 0
@@ -117,7 +119,9 @@ def gather_movers(w: cython.pointer(World), c: cython.int, r: cython.int) -> cyt
         w.n_candidates += 1
         while k > 0:
             o = w.candidates[k - 1]
-            if w.movers[o].cell < cell or (w.movers[o].cell == cell and w.movers[o].stamp < w.movers[m].stamp):
+            if w.movers[o].cell < cell or (
+                w.movers[o].cell == cell and w.movers[o].stamp < w.movers[m].stamp
+            ):
                 break
             w.candidates[k] = o
             k -= 1
@@ -127,7 +131,9 @@ def gather_movers(w: cython.pointer(World), c: cython.int, r: cython.int) -> cyt
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def push_by(w: cython.pointer(World), kind: cython.int, nx: cython.double, ny: cython.double, length: cython.double) -> cython.void:
+def push_by(
+    w: cython.pointer(World), kind: cython.int, nx: cython.double, ny: cython.double, length: cython.double
+) -> cython.void:
     """Carry out the answer of a push rule."""
     n: cython.pointer(Ninja) = w.ninja
     qx: cython.double = nx * length
@@ -415,7 +421,7 @@ def touch_mover(w: cython.pointer(World), m: cython.int) -> cython.double:
 @cython.nogil
 @cython.exceptval(check=False)
 def touch_entities(w: cython.pointer(World)) -> cython.double:
-    """Apply the touch rules of the entities near the ninja; returns the first wall normal that one answers, or 0."""
+    """Apply the touch rules of the entities near the ninja; returns the first wall normal answered, or 0."""
     level: cython.pointer(Level) = w.level
     c: cython.int = column_of(w.ninja.x)
     r: cython.int = row_of(w.ninja.y)

@@ -30,7 +30,7 @@ TWO_THIRDS = cython.declare(cython.double, 2.0 / 3.0)
 @cython.exceptval(check=False)
 def advance_buffer(b: cython.int, last: cython.int) -> cython.int:
     """The next value of an input buffer: it runs from 0 to last and is then idle (-1)."""
-    if 0 <= b and b < last:
+    if b >= 0 and b < last:
         return b + 1
     return -1
 
@@ -228,13 +228,13 @@ def decide(w: cython.pointer(World)) -> cython.void:
     n.b_jump = advance_buffer(n.b_jump, 5)
     n.b_wall = advance_buffer(n.b_wall, 5)
     n.b_floor = advance_buffer(n.b_floor, 5)
-    if 0 <= n.b_jump and n.b_jump < 5:
+    if n.b_jump >= 0 and n.b_jump < 5:
         armed = armed | 1
-    if 0 <= n.b_wall and n.b_wall < 5:
+    if n.b_wall >= 0 and n.b_wall < 5:
         armed = armed | 2
-    if 0 <= n.b_floor and n.b_floor < 5:
+    if n.b_floor >= 0 and n.b_floor < 5:
         armed = armed | 4
-    if 0 <= n.b_pad and n.b_pad < 4:
+    if n.b_pad >= 0 and n.b_pad < 4:
         armed = armed | 8
     if edge and n.air:
         n.b_jump = 0

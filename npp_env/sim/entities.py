@@ -95,17 +95,17 @@ def cell_of(x: float, y: float) -> int:
     return column_of(x) * ROWS + row_of(y)
 
 
-def _door_parts(x: float, y: float, orientation: int, flag: int) -> tuple[Any, Any, int]:
+def _door_parts(kind: int, x: float, y: float, orientation: int, flag: int) -> tuple[Any, Any, int]:
     """Grid edges, wall line and owning cell of a door."""
     ox, oy = ORIENTATION_VECTORS[orientation]
     c, r = column_of(x - 12 * ox), row_of(y - 12 * oy)
     if orientation in (0, 4):
         edge = (2 * c + 2) * EDGE_ROWS + 2 * r
-        door = (edge, edge + 1, flag, 1, 0)
+        door = (edge, edge + 1, flag, 1, int(kind != 5))
         wall = (x, y - 12, x, y + 12, flag, WALL_VERTICAL, 0)
     else:
         edge = (2 * r + 2) * EDGE_COLUMNS + 2 * c
-        door = (edge, edge + 1, flag, 0, 0)
+        door = (edge, edge + 1, flag, 0, int(kind != 5))
         wall = (x - 12, y, x + 12, y, flag, WALL_HORIZONTAL, 0)
     return door, wall, c * ROWS + r
 
@@ -123,7 +123,7 @@ def _new_mover(kind: int, x: float, y: float, orientation: int, mode: int, entit
 
 
 def build_entities(level: Level) -> EntityTable:
-    """Read the records of a level in map order; later records of type 0 and unsimulated types create nothing."""
+    """Read the records of a level in map order; later ninjas and unsimulated types create nothing."""
     records = level.records.tolist()
     exit_count, ball_count = int(level.counts[3]) & 0xFF, int(level.counts[25]) & 0xFF
     entities: list[Any] = []
@@ -157,7 +157,7 @@ def build_entities(level: Level) -> EntityTable:
         if kind == 3:
             link = add_mover((x0, y0, 0.0, 0.0, 0, -1, 0, 0), index)
         elif kind in (5, 6, 8):
-            door, wall, cell = _door_parts(x0, y0, orientation, slot)
+            door, wall, cell = _door_parts(kind, x0, y0, orientation, slot)
             doors.append(door)
             door_walls.append(wall)
             door_cells.append(cell)

@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).parent.parent
 
 
 def stale_sources() -> list[str]:
-    """Compiled sources that differ from what they were compiled from; a binary beside an edited source wins silently."""
+    """Compiled sources edited since; Python would import the old binary beside them without a word."""
     record = _PACKAGE / "_compiled.json"
     if not record.exists():
         return []

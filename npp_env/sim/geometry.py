@@ -1,6 +1,7 @@
 """Compile a level into flat read-only arrays: walls by cell, grid edges, entity table, initial state.
 
-All arrays of a level lie in one block of bytes, so that it can be stored as one file and mapped into many processes.
+All arrays of a level lie in one block of bytes, so that it can be stored as one file and mapped into many
+processes.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import StateError
+from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
 from npp_env.sim.entities import build_entities
 from npp_env.sim.structs import (
@@ -31,6 +33,7 @@ from npp_env.sim.structs import (
 from npp_env.sim.tiles import (
     HORIZONTAL_FACING,
     HORIZONTAL_VALUE,
+    SOLID_PIXELS,
     TILE_SHAPES,
     VERTICAL_FACING,
     VERTICAL_VALUE,
@@ -56,7 +59,9 @@ SECTIONS: tuple[tuple[str, np.dtype[Any]], ...] = (
     ("react_order", np.dtype("<u2")),
     ("mines", np.dtype("<u2")),
     ("balls", np.dtype("<u2")),
+    ("solid", np.dtype("u1")),
     ("initial", np.dtype("u1")),
+    ("digest", np.dtype("u1")),
 )
 
 
@@ -75,18 +80,23 @@ class Geometry:
     def __init__(self, block: NDArray[np.uint8]) -> None:
         head = 4 * (3 + 2 * len(SECTIONS))
         if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
-            raise StateError(f"not a compiled level: {block.size} bytes of {block.dtype}, want at least {head} of uint8")
+            raise StateError(
+                f"not a compiled level: {block.size} bytes of {block.dtype}, want at least {head} of uint8"
+            )
         header = block[:head].view("<i4")
         if header[0] != _MAGIC or header[1] != GEOMETRY_VERSION or header[2] != block.size:
             raise StateError(
-                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, size {block.size}"
+                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, "
+                f"size {block.size}"
             )
         sections = {}
         for k, (name, dtype) in enumerate(SECTIONS):
             start, count = (int(value) for value in header[3 + 2 * k : 5 + 2 * k])
             end = start + count * dtype.itemsize
             if start < head or count < 0 or end > block.size or start % _ALIGNMENT:
-                raise StateError(f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes")
+                raise StateError(
+                    f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes"
+                )
             view = block[start:end].view(dtype)
             view.setflags(write=False)
             sections[name] = view
@@ -190,7 +200,7 @@ def build_walls(tiles: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[np.int6
 
 
 def build_edges(tiles: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Tile values of the grid edges, horizontal as [line, column] and vertical as [line, row], padded by one."""
+    """Tile values of the grid edges, horizontal as [line, column], vertical as [line, row], padded by one."""
     h_value, v_value = HORIZONTAL_VALUE[tiles], VERTICAL_VALUE[tiles]
     h = np.zeros((EDGE_ROWS, EDGE_COLUMNS), np.uint8)
     v = np.zeros((EDGE_COLUMNS, EDGE_ROWS), np.uint8)
@@ -203,6 +213,12 @@ def build_edges(tiles: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np
         left, right = v_value[:-1, :, 4 + half], v_value[1:, :, half]
         v[2:88:2, half:50:2] = np.where((left != 0) & (right != 0), 0, left + right)
     return h.reshape(-1), v.reshape(-1)
+
+
+def build_solid(tiles: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """How many of the 144 pixels of each half cell [row, column] are solid."""
+    quarters = SOLID_PIXELS[tiles]  # (44, 25, 2, 2): column, row, lower half, right half
+    return quarters.transpose(1, 2, 0, 3).reshape(-1).astype(np.uint8)
 
 
 def starts_by_cell(cells: NDArray[np.int64]) -> NDArray[np.uint16]:
@@ -240,7 +256,9 @@ def compile_level(level: Level) -> Geometry:
         "react_order": table.react_order,
         "mines": table.mines,
         "balls": table.balls,
+        "solid": build_solid(tiles),
         "initial": table.initial_state(level),
+        "digest": np.frombuffer(bytes.fromhex(level.hash), np.uint8),
     }
     geometry = Geometry(pack(sections))
     if (table.entities["kind"] == 23).any():
@@ -249,3 +267,16 @@ def compile_level(level: Level) -> Geometry:
         sections["initial"] = place_lasers(geometry)
         geometry = Geometry(pack(sections))
     return geometry
+
+
+def _build_block(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
+    return compile_level(level).block
+
+
+GEOMETRY = Artifact("geometry", GEOMETRY_VERSION, _build_block)
+"""The compiled level as the level cache keeps it."""
+
+
+def geometry_of(level: Level, cache: LevelCache | None = None) -> Geometry:
+    """The compiled level from a cache (the process's own if None); a fresh object over the shared block."""
+    return Geometry((default_cache() if cache is None else cache).get(level, GEOMETRY))

@@ -15,6 +15,7 @@ else:
 @cython.nogil
 @cython.exceptval(check=False)
 def clamp(n: cython.int, high: cython.int) -> cython.int:
+    """The number in 0..high that is nearest to n."""
     if n < 0:
         return 0
     if n > high:
@@ -28,12 +29,13 @@ def clamp(n: cython.int, high: cython.int) -> cython.int:
 def door_closes(w: cython.pointer(World), edge: cython.int, vertical: cython.int) -> cython.int:
     """Whether a closed door lies on this edge."""
     d: cython.int
+    on_edge: cython.int
     for d in range(w.level.n_doors):
         if w.level.doors[d].vertical != vertical:
             continue
-        if w.level.doors[d].edge_a == edge or w.level.doors[d].edge_b == edge:
-            if (w.flags[w.level.doors[d].flag] & 1) == 0:
-                return 1
+        on_edge = w.level.doors[d].edge_a == edge or w.level.doors[d].edge_b == edge
+        if on_edge and (w.flags[w.level.doors[d].flag] & 1) == 0:
+            return 1
     return 0
 
 

@@ -1,6 +1,7 @@
 from npp_env.sim.layout cimport Level, World
 
 cdef class LevelHandle:
+    cdef object __weakref__
     cdef Level level
     cdef readonly object geometry
     cdef readonly size_t address

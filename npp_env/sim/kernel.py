@@ -1,10 +1,13 @@
 """The tick, and the batch that advances many environments by one call.
 
-Compiled, a level is a C struct of pointers into its compiled arrays and a state is a row of bytes. Uncompiled, the same
-functions run on Python objects with the same attributes, unpacked from those arrays and packed back.
+Compiled, a level is a C struct of pointers into its compiled arrays and a state is a row of bytes.
+Uncompiled, the same functions run on Python objects with the same attributes, unpacked from those arrays and
+packed back.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 import numpy as np
@@ -25,7 +28,7 @@ from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, WALL
 from npp_env.sim.uncompiled import address_of, pack_state, unpack_level, unpack_world
 
 IS_COMPILED: bool = cython.compiled
-MAX_TICKS_PER_CALL = 1_000_000
+MAX_TICKS_PER_CALL = cython.declare(cython.int, 1_000_000)
 
 
 @cython.cfunc
@@ -127,16 +130,19 @@ class LevelHandle:
         state_bytes: Size of a state of this level.
     """
 
-    def __init__(self, geometry, guarded: cython.bint = False):
+    def __init__(self, geometry: Any, guarded: cython.bint = False) -> None:
         """Take hold of a compiled level.
 
         Args:
             geometry: A `Geometry`.
-            guarded: Copy each section into an allocation of its own, so that a memory checker sees every access
-                beyond its end.
+            guarded: Copy each section into an allocation of its own, so that a memory checker sees every
+                access beyond its end.
         """
         self.geometry = geometry
-        sections = {name: geometry[name].copy() if guarded else geometry[name] for name, _ in geometry.sections.items()}
+        sections = {
+            name: geometry[name].copy() if guarded else geometry[name]
+            for name, _ in geometry.sections.items()
+        }
         self.arrays = sections
         self.state_bytes = len(sections["initial"])
         if cython.compiled:
@@ -153,19 +159,29 @@ class LevelHandle:
             level.state_bytes = self.state_bytes
             level.wall_start = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["wall_start"]))
             level.walls = cython.cast(cython.pointer(Wall), pointer_to(sections["walls"]))
-            level.listed_start = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["listed_start"]))
+            level.listed_start = cython.cast(
+                cython.pointer(cython.ushort), pointer_to(sections["listed_start"])
+            )
             level.listed = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["listed"]))
             level.near = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["near"]))
             level.edges_h = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["edges_h"]))
             level.edges_v = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["edges_v"]))
             level.doors = cython.cast(cython.pointer(Door), pointer_to(sections["doors"]))
             level.entities = cython.cast(cython.pointer(Entity), pointer_to(sections["entities"]))
-            level.mover_entity = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["mover_entity"]))
-            level.advance_order = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["advance_order"]))
-            level.react_order = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["react_order"]))
+            level.mover_entity = cython.cast(
+                cython.pointer(cython.ushort), pointer_to(sections["mover_entity"])
+            )
+            level.advance_order = cython.cast(
+                cython.pointer(cython.ushort), pointer_to(sections["advance_order"])
+            )
+            level.react_order = cython.cast(
+                cython.pointer(cython.ushort), pointer_to(sections["react_order"])
+            )
             level.mines = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["mines"]))
             level.balls = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["balls"]))
+            level.solid = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["solid"]))
             level.initial = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["initial"]))
+            level.digest = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["digest"]))
             self.address = cython.cast(cython.size_t, level)
         else:
             self.level = unpack_level(sections)
@@ -173,9 +189,18 @@ class LevelHandle:
 
 
 @cython.cfunc
-def pointer_to(array) -> cython.p_void:
+def pointer_to(array: Any) -> cython.p_void:
     """Address of the first element; the caller keeps the array alive."""
     return cython.cast(cython.p_void, cython.cast(cython.size_t, address_of(array)))
+
+
+@cython.cfunc
+@cython.inline
+def check_ticks(ticks: cython.int) -> cython.bint:
+    """Refuse a number of ticks that one call should not carry out."""
+    if ticks < 0 or ticks > MAX_TICKS_PER_CALL:
+        raise NppError(f"ticks is {ticks}; one call takes 0 to {MAX_TICKS_PER_CALL}")
+    return True
 
 
 @cython.cclass
@@ -187,14 +212,16 @@ class Batch:
         stride: Bytes per state; at least the state size of every level used, and a multiple of 8.
 
     Attributes:
-        states: uint8 (num_envs, stride), the batch's own memory; a row's bytes are a snapshot of its environment.
+        states: uint8 (num_envs, stride), the batch's own memory; the bytes of a row are a snapshot of it.
         addresses: uintp (num_envs,), the `address` of each environment's level, 0 before `set_level`.
     """
 
-    def __init__(self, num_envs: cython.Py_ssize_t, stride: cython.Py_ssize_t):
+    def __init__(self, num_envs: cython.Py_ssize_t, stride: cython.Py_ssize_t) -> None:
         if num_envs < 1 or stride < NINJA.itemsize or stride % 8:
-            raise NppError(f"num_envs must be at least 1 and stride a multiple of 8, at least {NINJA.itemsize}: "
-                           f"got {num_envs} and {stride}")
+            raise NppError(
+                f"num_envs must be at least 1 and stride a multiple of 8, at least {NINJA.itemsize}: "
+                f"got {num_envs} and {stride}"
+            )
         self.num_envs = num_envs
         self.stride = stride
         self.states = np.zeros((num_envs, stride), np.uint8)
@@ -214,13 +241,17 @@ class Batch:
         if i < 0 or i >= self.num_envs:
             raise IndexError(f"environment {i} of {self.num_envs}")
         if handle.state_bytes > self.stride:
-            raise StateError(f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}")
+            raise StateError(
+                f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}"
+            )
         self.handles[i] = handle
         self.addresses[i] = handle.address
         self.restart(i)
 
-    def level_of(self, i: cython.Py_ssize_t):
+    def level_of(self, i: cython.Py_ssize_t) -> Any:
         """The `LevelHandle` of environment i, or None."""
+        if i < 0 or i >= self.num_envs:
+            raise IndexError(f"environment {i} of {self.num_envs}")
         return self.handles[i]
 
     def restart(self, i: cython.Py_ssize_t) -> None:
@@ -246,14 +277,23 @@ class Batch:
 
         Returns:
             The number of ticks carried out.
+
+        Raises:
+            IndexError: There is no environment i, or it has no level.
+            NppError: ticks is negative, or too large for a call that cannot be interrupted.
         """
+        check_ticks(ticks)
         if i < 0 or i >= self.num_envs or self.levels_missing(i):
             raise IndexError(f"environment {i} of {self.num_envs} has no level")
         done: cython.int
         if cython.compiled:
             with cython.nogil:
                 done = advance_block(
-                    cython.cast(cython.pointer(Level), self.levels[i]), self.base + i * self.stride, byte, ticks, stop
+                    cython.cast(cython.pointer(Level), self.levels[i]),
+                    self.base + i * self.stride,
+                    byte,
+                    ticks,
+                    stop,
                 )
         else:
             done = advance_block(self.handles[i].level, self.states[i], byte, ticks, stop)
@@ -273,6 +313,7 @@ class Batch:
     ) -> None:
         """Advance environments first..last-1; safe to call from several threads on separate ranges."""
         i: cython.Py_ssize_t
+        check_ticks(ticks)
         if inputs.shape[0] != self.num_envs:
             raise NppError(f"{inputs.shape[0]} inputs for {self.num_envs} environments")
         if first < 0 or last > self.num_envs:
@@ -302,7 +343,7 @@ class Batch:
         return self.handles[i] is None
 
 
-def place_lasers(geometry):
+def place_lasers(geometry: Any) -> Any:
     """The initial state of a level with its laser turrets put on their walls; a fresh array."""
     handle: LevelHandle = LevelHandle(geometry)
     block = geometry["initial"].copy()

@@ -1,8 +1,8 @@
 """Laser turrets: a rotating beam, on an axle (spinner) or crawling along the walls (surface).
 
-Surface mode is the best public knowledge of the game; no recording decides it to the frame, so it stands alone here.
-A turret takes two movers: the first holds position, beam angle (u), heading of the surface normal (v), sense (phase)
-and mode (turn: 1 surface, 0 spinner); the second holds the last wall point.
+Surface mode is the best public knowledge of the game; no recording decides it to the frame, so it stands
+alone here. A turret takes two movers: the first holds position, beam angle (u), heading of the surface normal
+(v), sense (phase) and mode (turn: 1 surface, 0 spinner); the second holds the last wall point.
 """
 
 from __future__ import annotations
@@ -66,8 +66,8 @@ def crawl(w: cython.pointer(World), m: cython.int) -> cython.void:
     my: cython.double
     d: cython.double
     moved: cython.double
-    k: cython.int
-    for k in range(10):
+    _round: cython.int
+    for _round in range(10):
         b.x += CRAWL_PX * (-sin(beta) * sense)
         b.y += CRAWL_PX * (cos(beta) * sense)
         if nearest_plain(w, b.x, b.y, REACH) < 0:

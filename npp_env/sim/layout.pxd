@@ -55,7 +55,7 @@ cdef struct Door:
     short edge_b
     short flag
     signed char vertical
-    signed char reserved
+    signed char switched
 
 cdef struct Level:
     int n_entities
@@ -82,7 +82,9 @@ cdef struct Level:
     unsigned short* react_order
     unsigned short* mines
     unsigned short* balls
+    unsigned char* solid
     unsigned char* initial
+    unsigned char* digest
 
 cdef struct World:
     Level* level

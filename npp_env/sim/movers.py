@@ -448,8 +448,8 @@ def push_ball_out(w: cython.pointer(World), b: cython.pointer(Mover)) -> cython.
     p: cython.double
     factor: cython.double
     side: cython.int
-    k: cython.int
-    for k in range(16):
+    _round: cython.int
+    for _round in range(16):
         side = nearest_point(w, b.x, b.y, 8)
         if side == 0:
             break

@@ -23,8 +23,9 @@ IMPACT_BASE = cython.declare(cython.double, 6.0)
 IMPACT_SLOPE = cython.declare(cython.double, 4.0 / 3.0)
 CRUSH_RATIO = cython.declare(cython.double, 0.05)
 
-# Three places near the left wall where the game's own rounding leaves a tiny slope in the floor normal, which switches
-# the uphill rules on for one tick. Ordinary starts meet them: spawn x = 36 or 48 with right held, x = 60 with left held.
+# Three places near the left wall where the game's own rounding leaves a tiny slope in the floor normal, which
+# switches the uphill rules on for one tick. Ordinary starts meet them: spawn x = 36 or 48 with right held, x
+# = 60 with left held.
 TILT = cython.declare(cython.double, 2.0**-47)
 TILTED_LEFT_X1 = cython.declare(cython.double, 50.51197510492316)
 TILTED_LEFT_X2 = cython.declare(cython.double, 49.23232124849253)
@@ -177,13 +178,13 @@ def evaluate_contacts(w: cython.pointer(World)) -> cython.void:
 def ninja_pass(w: cython.pointer(World)) -> cython.void:
     """The ninja's part of a tick."""
     n: cython.pointer(Ninja) = w.ninja
-    k: cython.int
+    _round: cython.int
     pushes: cython.int
     x: cython.double
     y: cython.double
     if n.state != 6:
         integrate(w)
-        for k in range(4):
+        for _round in range(4):
             x = n.x
             y = n.y
             pushes = push_from_entities(w)

@@ -26,7 +26,10 @@ JUMP, RIGHT, LEFT = 1, 2, 4  # bits of an input byte
 
 def pack_state(level_hash: str, state: NDArray[np.uint8]) -> bytes:
     """A state with a header that says which level and version it belongs to."""
-    return _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, bytes.fromhex(level_hash)) + state.tobytes()
+    return (
+        _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, bytes.fromhex(level_hash))
+        + state.tobytes()
+    )
 
 
 def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.uint8]:
@@ -74,7 +77,8 @@ class Simulation:
         self.handle = LevelHandle(self.geometry)
         self._batch = Batch(1, self.handle.state_bytes)
         self._batch.set_level(0, self.handle)
-        self._ninja = ninja_view(self.state)
+        self._state: NDArray[np.uint8] = self._batch.states[0]
+        self._ninja = ninja_view(self._state)
 
     def advance(self, byte: int, ticks: int = 1, *, stop: bool = True) -> int:
         """Advance under one input byte (bit 0 jump, bit 1 right, bit 2 left).
@@ -86,6 +90,9 @@ class Simulation:
 
         Returns:
             The number of ticks carried out.
+
+        Raises:
+            NppError: ticks is negative, or more than a million.
         """
         return int(self._batch.advance_one(0, byte, ticks, stop))
 
@@ -96,7 +103,7 @@ class Simulation:
     @property
     def state(self) -> NDArray[np.uint8]:
         """The bytes of the state (state_bytes,); the simulation's own memory."""
-        return self._batch.states[0]
+        return self._state
 
     @property
     def ninja(self) -> Any:
@@ -129,3 +136,13 @@ class Simulation:
             StateError: The blob is foreign, truncated, of another version or of another level.
         """
         self.state[:] = unpack_state(blob, self.level.hash, self.handle.state_bytes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (type(self), self.level, self.get_state())
+
+
+def _restore(cls: type[Simulation], level: Level, blob: bytes) -> Simulation:
+    """Unpickle: the level and the bytes of the state say everything; the compiled level is made anew."""
+    simulation = cls(level)
+    simulation.set_state(blob)
+    return simulation

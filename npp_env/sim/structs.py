@@ -1,7 +1,8 @@
 """The memory layout of a state and of a compiled level, as numpy dtypes.
 
-`layout.pxd` declares the same layout for the compiled kernel; acquiring a typed view of an array of these dtypes checks
-that the two agree. The classes made here give the uncompiled kernel objects with the same attributes.
+`layout.pxd` declares the same layout for the compiled kernel; acquiring a typed view of an array of these
+dtypes checks that the two agree. The classes made here give the uncompiled kernel objects with the same
+attributes.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ WALL = np.dtype(
         ("reserved", "i1"),
     ]
 )
-"""A boundary piece: a directed line from (x1, y1) to (x2, y2), or an arc with centre (x1, y1) and quadrant (x2, y2)."""
+"""A boundary piece: a directed line (x1, y1) to (x2, y2), or an arc of centre (x1, y1), quadrant (x2, y2)."""
 
 WALL_HORIZONTAL, WALL_VERTICAL, WALL_SLANTED, WALL_CONVEX, WALL_CONCAVE = range(5)
 
@@ -96,7 +97,13 @@ ENTITY = np.dtype(
 )
 
 DOOR = np.dtype(
-    [("edge_a", "<i2"), ("edge_b", "<i2"), ("flag", "<i2"), ("vertical", "i1"), ("reserved", "i1")]
+    [
+        ("edge_a", "<i2"),
+        ("edge_b", "<i2"),
+        ("flag", "<i2"),
+        ("vertical", "i1"),
+        ("switched", "i1"),  # whether a switch elsewhere decides it: locked and trap doors
+    ]
 )
 
 # Bits of `near`: what stands in the 3 x 3 cells around a cell and never moves.

@@ -13,7 +13,8 @@ from npp_env.sim.structs import WALL_CONCAVE, WALL_CONVEX, WALL_SLANTED
 class ExtraWall(NamedTuple):
     """A wall that is not axis-aligned, relative to the tile's top left corner, in pixels.
 
-    A line runs from (x1, y1) to (x2, y2); an arc of radius 24 has its centre at (x1, y1) and lies in quadrant (x2, y2).
+    A line runs from (x1, y1) to (x2, y2); an arc of radius 24 has its centre at (x1, y1) and lies in quadrant
+    (x2, y2).
     """
 
     kind: int
@@ -26,9 +27,10 @@ class ExtraWall(NamedTuple):
 class TileShape(NamedTuple):
     """Half-edge slots of a tile and its slanted line or arc.
 
-    Horizontal slots run top-left, top-right, middle-left, middle-right, bottom-left, bottom-right; vertical ones
-    left-upper, left-lower, centre-upper, centre-lower, right-upper, right-lower. A slot is `.` nothing, `s` semi-solid
-    (cut by a slope or curve), `-` solid with its outer side up or left, `+` solid with its outer side down or right.
+    Horizontal slots run top-left, top-right, middle-left, middle-right, bottom-left, bottom-right; vertical
+    ones left-upper, left-lower, centre-upper, centre-lower, right-upper, right-lower. A slot is `.` nothing,
+    `s` semi-solid (cut by a slope or curve), `-` solid with its outer side up or left, `+` solid with its
+    outer side down or right.
     """
 
     horizontal: str
@@ -106,3 +108,40 @@ HORIZONTAL_FACING = _slots(_FACING, vertical=False)  # (256, 6)
 VERTICAL_FACING = _slots(_FACING, vertical=True)  # (256, 6)
 HORIZONTAL_VALUE = _slots(_VALUE, vertical=False)  # (256, 6)
 VERTICAL_VALUE = _slots(_VALUE, vertical=True)  # (256, 6)
+
+
+def _solid_pixels() -> NDArray[np.uint8]:
+    """Solid pixels of each quarter [lower, right] of all 256 tile ids, 0..144, sampled at pixel centres."""
+    counts = np.zeros((256, 2, 2), np.uint8)
+    y, x = np.mgrid[0:24, 0:24] + 0.5
+    for tile, shape in enumerate(TILE_SHAPES):
+        if shape.extra is None:
+            inside = _half_tile(tile, x, y)
+        elif shape.extra.kind == WALL_SLANTED:
+            _, x1, y1, x2, y2 = shape.extra
+            inside = (y - y1) * (x2 - x1) - (x - x1) * (y2 - y1) < 0
+        else:
+            distance = np.hypot(x - shape.extra.x1, y - shape.extra.y1)
+            inside = distance < 24 if shape.extra.kind == WALL_CONVEX else distance > 24
+        counts[tile] = inside.reshape(2, 12, 2, 12).sum(axis=(1, 3))
+    counts.setflags(write=False)
+    return counts
+
+
+def _half_tile(tile: int, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """The solid part of full and half tiles; the one-edge tiles have none."""
+    match tile:
+        case 1:
+            return np.ones_like(x, bool)
+        case 2:
+            return y < 12
+        case 3:
+            return x > 12
+        case 4:
+            return y > 12
+        case 5:
+            return x < 12
+    return np.zeros_like(x, bool)
+
+
+SOLID_PIXELS = _solid_pixels()  # (256, 2, 2)

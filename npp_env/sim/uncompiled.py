@@ -51,7 +51,7 @@ def _parts(level: Any, block: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[
     )
 
 
-def unpack_world(level: Any, block: NDArray[np.uint8]) -> World:
+def unpack_world(level: Any, block: NDArray[np.uint8]) -> Any:
     """A state as plain objects, with scratch."""
     ninja, movers, flags = _parts(level, block)
     world: Any = World()

@@ -23,6 +23,6 @@ def movers_view(state: NDArray[np.uint8], geometry: Geometry) -> NDArray[Any]:
 
 
 def flags_view(state: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.uint8]:
-    """The flags of one state (stride,) of this level, by the `slot` of an entity that does not move; a view."""
+    """The flags of one state (stride,) of this level, by the `slot` of an entity at rest; a view."""
     start = NINJA.itemsize + len(geometry["mover_entity"]) * MOVER.itemsize
     return state[start : start + int(geometry["scalars"][1])]

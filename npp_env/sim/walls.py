@@ -1,9 +1,9 @@
 """Geometric queries against the walls of a level: nearest point, swept circle, ray.
 
-The walls of one column of cells lie one after the other in memory, so a box is a run of walls per column. Every
-shortcut below leaves out only work that cannot change the result in any bit: floating point rounding is monotone, so a
-lower bound of a distance stays one after rounding, and sweeps are left out only with a margin (`SLACK_PX`) that is many
-orders of magnitude above rounding errors.
+The walls of one column of cells lie one after the other in memory, so a box is a run of walls per column.
+Every shortcut below leaves out only work that cannot change the result in any bit: floating point rounding is
+monotone, so a lower bound of a distance stays one after rounding, and sweeps are left out only with a margin
+(`SLACK_PX`) that is many orders of magnitude above rounding errors.
 """
 
 from __future__ import annotations
@@ -42,7 +42,9 @@ def is_open(w: cython.pointer(World), i: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def closest_on_wall(w: cython.pointer(World), i: cython.int, x: cython.double, y: cython.double) -> cython.void:
+def closest_on_wall(
+    w: cython.pointer(World), i: cython.int, x: cython.double, y: cython.double
+) -> cython.void:
     """Put the nearest point of wall i into (a, b) and whether the wall is seen from behind into back."""
     x1: cython.double = w.level.walls[i].x1
     y1: cython.double = w.level.walls[i].y1
@@ -88,7 +90,9 @@ def closest_on_wall(w: cython.pointer(World), i: cython.int, x: cython.double, y
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, rho: cython.double) -> cython.int:
+def nearest_point(
+    w: cython.pointer(World), x: cython.double, y: cython.double, rho: cython.double
+) -> cython.int:
     """Nearest wall point (a, b) among the cells within rho; front faces are preferred by a little.
 
     Returns:
@@ -109,8 +113,8 @@ def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, 
     t: cython.double
     u: cython.double
     q: cython.double
-    a: cython.double
-    b: cython.double
+    a: cython.double = 0.0
+    b: cython.double = 0.0
     e: cython.double
     z1: cython.double
     d: cython.double
@@ -174,7 +178,9 @@ def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, 
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def nearest_plain(w: cython.pointer(World), x: cython.double, y: cython.double, reach: cython.double) -> cython.int:
+def nearest_plain(
+    w: cython.pointer(World), x: cython.double, y: cython.double, reach: cython.double
+) -> cython.int:
     """Nearest wall point (a, b) by plain distance, doors winning ties; sets back and on_door.
 
     Returns:
@@ -244,7 +250,7 @@ def touched_wall(w: cython.pointer(World), x: cython.double, y: cython.double) -
                 continue
             dx = x - w.a
             d = sqrt(dx * dx + dy * dy)
-            if 0 < d and d <= TOUCH_RADIUS and dx / d != 0:
+            if d > 0 and d <= TOUCH_RADIUS and dx / d != 0:
                 return dx / d
     return 0.0
 
@@ -306,9 +312,9 @@ def sweep_line(
             if tau > 1:
                 tau = 1
             t1 = t0 + tau * along
-            if 0 <= t1 and t1 <= length:
+            if t1 >= 0 and t1 <= length:
                 return tau
-    elif 0 <= t0 and t0 <= length:
+    elif t0 >= 0 and t0 <= length:
         return 0.0
     return 1.0
 
@@ -385,9 +391,7 @@ def sweep_wall(
         return tau
     if kind == HORIZONTAL:
         nx = 1.0 if x2 > x1 else -1.0
-        tau = sweep_line(
-            -(y - y1) * nx, (x - x1) * nx, -vy * nx, vx * nx, (x2 - x1) * nx, rho
-        )
+        tau = sweep_line(-(y - y1) * nx, (x - x1) * nx, -vy * nx, vx * nx, (x2 - x1) * nx, rho)
     elif kind == VERTICAL:
         ny = 1.0 if y2 > y1 else -1.0
         tau = sweep_line((x - x1) * ny, (y - y1) * ny, vx * ny, vy * ny, (y2 - y1) * ny, rho)

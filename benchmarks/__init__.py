@@ -1,0 +1,1 @@
+"""Measurements of npp_env; `python -m benchmarks` runs them."""

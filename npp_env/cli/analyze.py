@@ -1,0 +1,61 @@
+"""`npp-env analyze DIR`: growth of a series of saved memory snapshots."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from npp_env.errors import NppError
+from npp_env.profiling.analysis import analyse_series, format_series
+from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, Verdict
+from npp_env.profiling.snapshots import read_snapshots
+from npp_env.profiling.tensorboard_scalars import read_scalars
+
+NAME = "analyze"
+HELP = "fit the growth of a series of memory snapshots, ours or torch's"
+LEAK = 3
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env analyze`."""
+    parser.add_argument(
+        "folder",
+        type=Path,
+        metavar="DIR",
+        help="folder with snapshot_step_N.json or .pickle (nothing in them is executed)",
+    )
+    parser.add_argument("--events", type=Path, metavar="TENSORBOARD_DIR", help="correlate with these scalars")
+    parser.add_argument(
+        "--threshold-kb",
+        type=float,
+        default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
+        metavar="KB",
+        help="growth per 1,000 steps that counts as a leak (default %(default)g)",
+    )
+    parser.add_argument("--json", action="store_true", help="print data instead of tables")
+    parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write to this file, not to stdout")
+    parser.add_argument("-f", "--force", action="store_true", help="overwrite the output")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; 3 where a series grows, 1 where no snapshot could be read."""
+    if args.output is not None and args.output.exists() and not args.force:
+        raise NppError(f"{args.output} exists; -f overwrites it")
+    threshold = args.threshold_kb * 1024
+    found = read_snapshots(args.folder)
+    scalars = read_scalars(args.events) if args.events is not None else []
+    if args.json:
+        data = [analyse_series(series, scalars, threshold) for series in found]
+        text = json.dumps({"series": data}, indent=1)
+    else:
+        text = "\n\n".join(format_series(series, scalars, threshold) for series in found)
+    if args.output is None:
+        print(text)
+    else:
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        args.output.write_text(text + "\n", encoding="utf-8")
+        print(f"written: {args.output}")
+    if not any(series.rows for series in found):
+        return 1
+    return LEAK if any(series.growth(threshold).verdict is Verdict.GROWING for series in found) else 0

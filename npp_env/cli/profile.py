@@ -1,0 +1,155 @@
+"""`npp-env profile`: where the memory of the environment goes, and whether it grows."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from npp_env.errors import ConfigError, NppError
+from npp_env.profiling.compare import load_profile
+from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
+from npp_env.profiling.guard import MemoryGuard
+from npp_env.profiling.owners import MemoryReport
+from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
+
+NAME = "profile"
+HELP = "profile memory and time of the environment; exit code 3 on a leak"
+LEAK = 3
+DEFAULT_OUTPUT = Path("npp_env_profile")
+
+
+@dataclass(frozen=True, slots=True)
+class Stepper:
+    """An environment ready to be profiled."""
+
+    step: Callable[[], object]
+    owners: Callable[[], MemoryReport] | None
+    close: Callable[[], object]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env profile`."""
+    add = parser.add_argument
+    add("--headless", action="store_true", help="no window (the default; for scripts that say so)")
+    add("--profile-memory", action="store_true", help="trace Python allocations by line")
+    add("--profile-frames", type=int, default=1000, metavar="N", help="steps (default %(default)s)")
+    add("--memory-snapshot-interval", type=int, default=100, metavar="N", help="steps between (%(default)s)")
+    add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
+    add("--preset", help="configuration preset")
+    add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
+    add("--observations", metavar="NAMES", help="observations, separated by commas")
+    add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
+    add("--actions", type=Path, metavar="FILE.npy", help="recorded actions to play, over and over")
+    add("--compare", type=Path, metavar="BASELINE.json", help="an earlier memory.json")
+    add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
+    add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
+    add("-f", "--force", action="store_true", help="overwrite reports in DIR")
+    add("--json", action="store_true", help="print the summary as JSON")
+    add("--no-progress", action="store_true", help="no progress bar")
+    add(
+        "--threshold-kb",
+        type=float,
+        default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
+        metavar="KB",
+        help="growth per 1,000 steps that counts as a leak (default %(default)g)",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; 3 on a leak."""
+    for name in ("profile_frames", "memory_snapshot_interval", "num_envs"):
+        if getattr(args, name) < 1:
+            raise ConfigError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(args, name)}")
+    present = [name for name in REPORT_FILES if (args.output / name).exists()]
+    if present and not args.force:
+        raise NppError(f"{args.output} already holds {', '.join(present)}; -f overwrites them")
+    baseline = load_profile(args.compare) if args.compare is not None else None
+    stepper = make_stepper(args)
+    try:
+        result = profile_loop(
+            stepper.step,
+            steps=args.profile_frames,
+            snapshot_interval=args.memory_snapshot_interval,
+            owners=stepper.owners,
+            with_tracemalloc=args.profile_memory,
+            progress=not args.no_progress,
+            label=_label(args),
+            threshold_per_1k=args.threshold_kb * 1024,
+            guard=MemoryGuard(args.min_free, on_low="stop") if args.min_free is not None else None,
+        )
+    finally:
+        stepper.close()
+    comparison = result.compare_with(baseline) if baseline is not None else None
+    result.write(args.output, comparison)
+    _print_outcome(args, result)
+    if comparison is not None and not args.json:
+        print(comparison.to_text())
+    return LEAK if result.leaks else 0
+
+
+def make_stepper(args: argparse.Namespace) -> Stepper:
+    """Make the environment that the arguments ask for, with random or recorded actions."""
+    import gymnasium
+
+    settings: dict[str, Any] = {}
+    if args.preset:
+        settings["preset"] = args.preset
+    if args.level:
+        settings["levels"] = args.level
+    if args.observations:
+        settings["observation"] = {"keys": args.observations.split(",")}
+    env: Any
+    if args.num_envs > 1:
+        env = gymnasium.make_vec("npp_env:Npp-v0", num_envs=args.num_envs, **settings)
+    else:
+        env = gymnasium.make("npp_env:Npp-v0", **settings)
+    env.reset(seed=args.seed)
+    env.action_space.seed(args.seed)
+    next_action = _recorded(args.actions, env) if args.actions else env.action_space.sample
+
+    def step() -> None:
+        _, _, terminated, truncated, _ = env.step(next_action())
+        if args.num_envs == 1 and (terminated or truncated):
+            env.reset()
+
+    return Stepper(step, getattr(env.unwrapped, "memory_report", None), env.close)
+
+
+def _recorded(path: Path, env: Any) -> Callable[[], Any]:
+    """Plays the actions of a .npy file (integers), over and over; all environments play the same."""
+    import numpy as np
+
+    try:
+        actions = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise ConfigError(f"{path}: not a .npy file of actions ({error})") from None
+    if actions.ndim != 1 or len(actions) == 0 or not np.issubdtype(actions.dtype, np.integer):
+        raise ConfigError(f"{path}: a row of integers is needed, got {actions.dtype} {actions.shape}")
+    shape, position = env.action_space.shape, -1
+
+    def next_action() -> Any:
+        nonlocal position
+        position = (position + 1) % len(actions)
+        return np.full(shape, actions[position]) if shape else int(actions[position])
+
+    return next_action
+
+
+def _label(args: argparse.Namespace) -> str:
+    count = f"{args.num_envs} environment{'s' * (args.num_envs > 1)}"
+    parts = [count, args.preset, args.level, args.observations]
+    return "npp_env: " + ", ".join(part for part in parts if part)
+
+
+def _print_outcome(args: argparse.Namespace, result: ProfileResult) -> None:
+    if args.json:
+        print(json.dumps(result.profile["summary"], indent=1))
+        return
+    for fit in result.profile["growth"].values():
+        print(fit["text"])
+    for path in result.files:
+        print(f"written: {path}")

@@ -1,0 +1,134 @@
+"""`npp-env replay`: play a recording and report how it ends."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from npp_env.cli.arguments import add_force, check_output, load_level_argument
+from npp_env.errors import NppError, RecordingError
+from npp_env.level.files import read_bounded
+from npp_env.level.model import Level
+from npp_env.recording import MAX_FRAMES, Recording, load_recording
+from npp_env.replay import ReplayResult, replay
+
+NAME = "replay"
+HELP = "play a recording and report outcome, frame, gold and score"
+DISAGREES = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env replay`."""
+    parser.add_argument(
+        "files",
+        nargs="+",
+        metavar="FILE",
+        help="a recording (attract file or ours); or a level (file or shipped name) and a file of inputs: "
+        "one byte a frame (bit 0 jump, bit 1 right, bit 2 left), raw or as .npy",
+    )
+    parser.add_argument("--level", metavar="LEVEL", help="level of a recording that does not hold its own")
+    parser.add_argument("--trace", type=Path, metavar="OUT.npz", help="write the trajectory")
+    parser.add_argument("-o", "--output", type=Path, metavar="RUN.gif", help="write a video (.gif or .mp4)")
+    parser.add_argument("--json", action="store_true", help="print data instead of a line")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; 1 if the recording itself tells of another outcome."""
+    for path in (args.trace, args.output):
+        if path is not None:
+            check_output(path, args.force)
+    recording = read_arguments(args.files, args.level)
+    result = replay(recording, trace=args.trace is not None)
+    if args.trace is not None:
+        write_trace(result, args.trace)
+    if args.output is not None:
+        from npp_env.render.video import record_video
+
+        record_video(recording, args.output)
+    report = {
+        "outcome": result.outcome,
+        "frames": result.frames,
+        "gold": result.gold,
+        "score": round(result.score, 3),
+        "unused_inputs": result.unused_inputs,
+        "level": recording.level.name if recording.level is not None else "",
+        "level_hash": recording.level_hash,
+    }
+    differences = find_differences(recording, result)
+    if args.json:
+        print(json.dumps({**report, "disagreements": differences}, indent=1))
+    else:
+        print(
+            f"{result.outcome} at frame {result.frames}, gold {result.gold}, score {result.score:.3f}"
+            + (f", {result.unused_inputs} inputs unused" if result.unused_inputs else "")
+        )
+    for difference in differences:
+        print(f"npp-env replay: {difference}", file=sys.stderr)
+    return DISAGREES if differences else 0
+
+
+def read_arguments(files: list[str], level_text: str | None) -> Recording:
+    """The recording that the arguments mean, with its level.
+
+    Raises:
+        NppError: There are too many files, or they cannot be read.
+    """
+    level = None if level_text is None else load_level_argument(level_text)
+    if len(files) == 1:
+        recording = load_recording(files[0])
+        if level is None or level == recording.level:
+            return recording
+        return attach_level(recording, level)
+    if len(files) > 2 or level is not None:
+        raise NppError(
+            f"{len(files)} files{' and --level' if level is not None else ''}; give one recording, or a "
+            f"level and a file of inputs"
+        )
+    return Recording.of_level(load_level_argument(files[0]), read_inputs(Path(files[1])))
+
+
+def attach_level(recording: Recording, level: Level) -> Recording:
+    """The recording with this level, which must be its own."""
+    parts = (recording.inputs, recording.outcome, recording.frames, recording.gold, recording.demo_header)
+    return Recording(level, recording.level_hash, *parts)
+
+
+def read_inputs(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Inputs from a .npy file, a recording, or a file of raw bytes; values are checked by `Recording`."""
+    data = read_bounded(path, MAX_FRAMES + 1024, RecordingError)
+    if data.startswith(b"NPPR"):
+        return load_recording(path).inputs
+    if data.startswith(b"\x93NUMPY"):
+        try:
+            inputs: np.ndarray[Any, np.dtype[np.uint8]] = np.load(path, allow_pickle=False)
+        except ValueError as error:
+            raise RecordingError(f"{path}: {error}") from error
+        return inputs
+    return np.frombuffer(data, np.uint8)
+
+
+def write_trace(result: ReplayResult, path: Path) -> None:
+    """Write the arrays `ninja` (T, 4) and `state` (T,) exactly to this path."""
+    assert result.trace is not None
+    with path.open("wb") as file:
+        np.savez_compressed(file, ninja=result.trace.ninja, state=result.trace.state)
+
+
+def find_differences(recording: Recording, result: ReplayResult) -> list[str]:
+    """Where the replay contradicts what the recording says of itself."""
+    pairs = (
+        ("outcome", recording.outcome, result.outcome),
+        ("frames", recording.frames, result.frames),
+        ("gold", recording.gold, result.gold),
+    )
+    return [
+        f"{name}: the recording says {said}, the replay gives {found}"
+        for name, said, found in pairs
+        if said is not None and said != found
+    ]

@@ -1,0 +1,80 @@
+"""A level as text for a terminal: two characters a tile, each with an upper and a lower half."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from npp_env.level.entity_kinds import EntityKind
+from npp_env.level.layout import UNIT_PX
+from npp_env.level.model import Level
+from npp_env.sim.tiles import SOLID_PIXELS
+
+HALF_TILE_PX = 12
+TILE_PX = 24
+MOSTLY_SOLID_PIXELS = 60
+"""Of the 144 pixels of a quarter tile; a little less than half, so that slopes keep their outline."""
+_BLOCKS = " ▀▄█"
+_ASCII_BLOCKS = ' "_#'
+
+MARKS: dict[EntityKind, tuple[str, int]] = {
+    EntityKind.NINJA: ("@", 97),
+    EntityKind.MINE: ("*", 91),
+    EntityKind.TOGGLE_MINE: ("%", 91),
+    EntityKind.GOLD: ("$", 93),
+    EntityKind.EXIT: ("E", 92),
+    EntityKind.EXIT_SWITCH: ("e", 92),
+    EntityKind.DOOR: ("D", 96),
+    EntityKind.LOCKED_DOOR: ("L", 96),
+    EntityKind.LOCKED_DOOR_SWITCH: ("l", 96),
+    EntityKind.TRAP_DOOR: ("T", 96),
+    EntityKind.TRAP_DOOR_SWITCH: ("t", 96),
+    EntityKind.LAUNCH_PAD: ("^", 94),
+    EntityKind.ONE_WAY: ("-", 94),
+    EntityKind.ZAP_DRONE: ("Z", 95),
+    EntityKind.MINI_DRONE: ("z", 95),
+    EntityKind.FLOOR_GUARD: ("G", 95),
+    EntityKind.BOUNCE_BLOCK: ("B", 94),
+    EntityKind.THWUMP: ("W", 95),
+    EntityKind.SHOVE_THWUMP: ("S", 95),
+    EntityKind.LASER_TURRET: ("R", 91),
+    EntityKind.BOOST_PAD: ("+", 94),
+    EntityKind.DEATH_BALL: ("O", 91),
+}
+"""Character and ANSI colour of each kind; what is not simulated is left out."""
+
+
+def draw_level(level: Level, *, color: bool = False, ascii_only: bool = False) -> str:
+    """Draw the tiles, with the ring around the map, and mark the entities; a legend stands below.
+
+    Args:
+        level: The level.
+        color: Use ANSI colours.
+        ascii_only: Use no characters beyond ASCII.
+    """
+    tiles = np.ones((level.tiles.shape[0] + 2, level.tiles.shape[1] + 2), np.uint8)
+    tiles[1:-1, 1:-1] = level.tiles
+    quarters = SOLID_PIXELS[tiles] >= MOSTLY_SOLID_PIXELS  # (25, 44, 2, 2): row, column, lower, right
+    upper = quarters[:, :, 0, :].reshape(len(tiles), -1)
+    lower = quarters[:, :, 1, :].reshape(len(tiles), -1)
+    blocks = _ASCII_BLOCKS if ascii_only else _BLOCKS
+    grid = [[blocks[index] for index in row] for row in (upper + 2 * lower.astype(np.int64)).tolist()]
+    for index, (kind, x, y) in enumerate(level.records[:, :3].tolist()):
+        if index == 0:
+            kind = EntityKind.NINJA
+        elif kind == EntityKind.NINJA or kind >= len(EntityKind) or EntityKind(kind) not in MARKS:
+            continue
+        column, row = UNIT_PX * x // HALF_TILE_PX, UNIT_PX * y // TILE_PX
+        if row < len(grid) and column < len(grid[row]):
+            mark, code = MARKS[EntityKind(kind)]
+            grid[row][column] = f"\x1b[1;{code}m{mark}\x1b[0m" if color else mark
+    lines = ["".join(row).rstrip() for row in grid]
+    return "\n".join([*lines, _legend(level)])
+
+
+def _legend(level: Level) -> str:
+    parts = []
+    for kind, (mark, _) in MARKS.items():
+        number = 1 if kind is EntityKind.NINJA else level.count(kind)
+        if number:
+            parts.append(f"{mark} {kind.label}" + (f" x{number}" if number > 1 else ""))
+    return "  ".join(parts)

@@ -1,0 +1,321 @@
+"""Configuration of an environment: frozen dataclasses, presets, and plain dictionaries in and out.
+
+Every field is checked when an object is made; a wrong key, type or range raises `ConfigError` with the field's full
+name, the value, and what is allowed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from npp_env.errors import ConfigError
+from npp_env.observe.spec import LAYOUTS, OBSERVATION_KEYS
+
+VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
+FRAME_KEYS = ("player_frame", "global_view")
+
+_Config = TypeVar("_Config", bound="_Checked")
+
+
+def _require(ok: bool, name: str, value: object, allowed: str) -> None:
+    if not ok:
+        raise ConfigError(f"{name} is {value!r}; it must be {allowed}")
+
+
+class _Checked:
+    """Conversion from and to plain dictionaries, for all configuration classes."""
+
+    __slots__ = ()
+
+    @classmethod
+    def from_dict(cls: type[_Config], values: Mapping[str, Any], _prefix: str = "") -> _Config:
+        """Build from a (nested) plain dictionary; missing keys keep their defaults.
+
+        Raises:
+            ConfigError: An unknown key, or a value that the field does not take.
+        """
+        if not isinstance(values, Mapping):
+            raise ConfigError(f"{_prefix or cls.__name__} is {values!r}; it must be a dictionary or a {cls.__name__}")
+        hints = typing.get_type_hints(cls)
+        known = [entry.name for entry in dataclasses.fields(cls)]  # type: ignore[arg-type]
+        arguments = {}
+        for key, value in values.items():
+            if key not in known:
+                close = difflib.get_close_matches(str(key), known, 1)
+                hint = f" (did you mean {close[0]!r}?)" if close else ""
+                raise ConfigError(f"unknown key {_prefix}{key!s}{hint}; allowed are {', '.join(known)}")
+            section = hints[key]
+            if isinstance(section, type) and issubclass(section, _Checked) and not isinstance(value, section):
+                value = section.from_dict(value, f"{_prefix}{key}.")
+            arguments[key] = value
+        return cls(**arguments)
+
+    def to_dict(self) -> dict[str, Any]:
+        """A nested dictionary of plain values, as `from_dict` takes it and JSON can hold it."""
+        result: dict[str, Any] = {}
+        for entry in dataclasses.fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name)
+            if isinstance(value, _Checked):
+                value = value.to_dict()
+            elif isinstance(value, tuple):
+                value = list(value)
+            result[entry.name] = value
+        return result
+
+    def with_overrides(self: _Config, overrides: Mapping[str, Any]) -> _Config:
+        """A copy with some fields changed; a section may be given as a dictionary of its changed fields only."""
+        merged = self.to_dict()
+        for key, value in overrides.items():
+            if isinstance(value, Mapping) and isinstance(merged.get(key), dict):
+                value = {**merged[key], **value}
+            merged[key] = value
+        return type(self).from_dict(merged)
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationConfig(_Checked):
+    """What the policy sees.
+
+    Attributes:
+        keys: Which observations, in this order; see `npp_env.NppEnv` for all of them.
+        layout: `dict` gives a dictionary of arrays; `flat` one float32 vector of all keys; `packed` one uint8 vector
+            of their bytes; `state` one uint8 vector with the exact state, from which any observation can be rebuilt.
+        max_entities: Rows of `entity_states`.
+    """
+
+    keys: tuple[str, ...] = VECTOR_KEYS
+    layout: str = "dict"
+    max_entities: int = 16
+
+    def __post_init__(self) -> None:
+        keys = self.keys
+        _require(
+            isinstance(keys, (list, tuple)) and len(keys) > 0 and all(isinstance(key, str) for key in keys),
+            "observation.keys",
+            keys,
+            f"a non-empty list out of {', '.join(OBSERVATION_KEYS)}",
+        )
+        for key in keys:
+            _require(key in OBSERVATION_KEYS, "observation.keys", key, f"out of {', '.join(OBSERVATION_KEYS)}")
+        _require(len(set(keys)) == len(keys), "observation.keys", keys, "without repetitions")
+        object.__setattr__(self, "keys", tuple(keys))
+        _require(self.layout in LAYOUTS, "observation.layout", self.layout, f"one of {', '.join(LAYOUTS)}")
+        _require_int("observation.max_entities", self.max_entities, 1, 64)
+
+
+@dataclass(frozen=True, slots=True)
+class RewardConfig(_Checked):
+    """Weights of the reward; each may be any finite number.
+
+    Attributes:
+        switch_weight: Once, when the first exit switch is taken.
+        exit_weight: On winning.
+        death_weight: On dying.
+        time_weight: Per physics tick.
+        gold_weight: Per piece of gold.
+        shaping_weight: Of the potential-based shaping on the path distance to the present objective; 0 turns it off.
+        discount: The discount per environment step that the shaping assumes (that of the learner).
+    """
+
+    switch_weight: float = 0.5
+    exit_weight: float = 1.0
+    death_weight: float = -0.5
+    time_weight: float = -0.0001
+    gold_weight: float = 0.0
+    shaping_weight: float = 1.0
+    discount: float = 0.99
+
+    def __post_init__(self) -> None:
+        for entry in dataclasses.fields(self):
+            value = getattr(self, entry.name)
+            _require(
+                isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6,
+                f"reward.{entry.name}",
+                value,
+                "a number between -1e6 and 1e6",
+            )
+            object.__setattr__(self, entry.name, float(value))
+        _require(0.0 <= self.discount <= 1.0, "reward.discount", self.discount, "between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True)
+class GraphConfig(_Checked):
+    """Capacity of the padded graph observation.
+
+    Attributes:
+        max_nodes: Rows of `graph_node_feats`; the largest graph of any level has 4500.
+        max_edges: Columns of `graph_edge_index`.
+    """
+
+    max_nodes: int = 4500
+    max_edges: int = 18500
+
+    def __post_init__(self) -> None:
+        _require_int("graph.max_nodes", self.max_nodes, 1, 65535)
+        _require_int("graph.max_edges", self.max_edges, 1, 65535)
+
+
+@dataclass(frozen=True, slots=True)
+class RenderConfig(_Checked):
+    """Pictures for people; nothing here costs memory before the first `render()`.
+
+    Attributes:
+        show_status: Draw frame counter, gold and outcome into the picture.
+    """
+
+    show_status: bool = True
+
+    def __post_init__(self) -> None:
+        _require(isinstance(self.show_status, bool), "render.show_status", self.show_status, "true or false")
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentConfig(_Checked):
+    """All that makes an environment.
+
+    Attributes:
+        levels: Which levels, as `npp_env.level.LevelSet.parse` takes it: `shipped`, `shipped:GROUP`,
+            `shipped:GROUP/NAME`, a file, a folder, a glob, or a list of these.
+        frame_skip: Physics ticks per step.
+        max_episode_frames: Ticks after which an episode is truncated; `auto` derives it from the size of the level;
+            None never truncates.
+        copy: Whether every observation is a fresh array (true), or a view of a double buffer that stays valid through
+            the next step (false).
+        observation: What the policy sees.
+        reward: What it is rewarded for.
+        graph: Capacity of the graph observation.
+        render: Pictures for people.
+    """
+
+    levels: str | tuple[str, ...] = "shipped"
+    frame_skip: int = 4
+    max_episode_frames: int | str | None = "auto"
+    copy: bool = True
+    observation: ObservationConfig = field(default_factory=ObservationConfig)
+    reward: RewardConfig = field(default_factory=RewardConfig)
+    graph: GraphConfig = field(default_factory=GraphConfig)
+    render: RenderConfig = field(default_factory=RenderConfig)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.levels, list):
+            object.__setattr__(self, "levels", tuple(self.levels))
+        _require(
+            (isinstance(self.levels, str) and self.levels != "")
+            or (isinstance(self.levels, tuple) and len(self.levels) > 0 and all(map(_is_name, self.levels))),
+            "levels",
+            self.levels,
+            "a level specification such as 'shipped:mines', a path, or a non-empty list of these",
+        )
+        _require_int("frame_skip", self.frame_skip, 1, 3600)
+        if self.max_episode_frames is not None and self.max_episode_frames != "auto":
+            _require(
+                type(self.max_episode_frames) is int and 1 <= self.max_episode_frames <= 10_000_000,
+                "max_episode_frames",
+                self.max_episode_frames,
+                "a whole number from 1 to 10000000, 'auto' or None",
+            )
+        _require(isinstance(self.copy, bool), "copy", self.copy, "true or false")
+        for name, kind in (
+            ("observation", ObservationConfig),
+            ("reward", RewardConfig),
+            ("graph", GraphConfig),
+            ("render", RenderConfig),
+        ):
+            value = getattr(self, name)
+            if isinstance(value, Mapping):
+                object.__setattr__(self, name, kind.from_dict(value, f"{name}."))
+            else:
+                _require(isinstance(value, kind), name, value, f"a {kind.__name__} or a dictionary")
+
+    @property
+    def needs_graph(self) -> bool:
+        """Whether a selected observation or the reward needs the navigation graph."""
+        if self.reward.shaping_weight != 0:
+            return True
+        keys = self.observation.keys
+        return any(key == "reachability_features" or key.startswith("graph_") for key in keys)
+
+    @property
+    def needs_background(self) -> bool:
+        """Whether a selected observation is a frame."""
+        return any(key in FRAME_KEYS for key in self.observation.keys)
+
+    @classmethod
+    def for_training(cls, **overrides: Any) -> EnvironmentConfig:
+        """One environment for a training loop: vector observations, shaped reward, fresh arrays."""
+        keys = ("game_state", "reachability_features", "switch_states", "spatial_context", "action_mask")
+        return cls(observation=ObservationConfig(keys=keys)).with_overrides(overrides)
+
+    @classmethod
+    def for_parallel_training(cls, **overrides: Any) -> EnvironmentConfig:
+        """Many environments beside a learner, at the least memory.
+
+        What each choice saves, per environment (measured by `python -m benchmarks memory`):
+
+        - no frames unless asked for: 24,656 bytes per observation (7,056 + 17,600), double-buffered 49,312;
+        - `copy=False`: no array is allocated per step; two buffers of 106 bytes hold all observations;
+        - no animation and no render surface: a 1056 x 600 picture of 1,900,800 bytes exists only inside `render()`;
+        - the graph is built only if a selected observation or the reward needs it, once per level and host: a few
+          hundred kilobytes per level, nothing per environment.
+        """
+        return cls(copy=False, observation=ObservationConfig(keys=VECTOR_KEYS)).with_overrides(overrides)
+
+    @classmethod
+    def for_evaluation(cls, **overrides: Any) -> EnvironmentConfig:
+        """What the score of a policy is measured with: the observations of training, no shaping in the reward."""
+        return cls.for_training(reward=RewardConfig(shaping_weight=0.0)).with_overrides(overrides)
+
+    @classmethod
+    def for_visual_testing(cls, **overrides: Any) -> EnvironmentConfig:
+        """Frames as well as vectors, one tick per step: for looking at what an agent does and sees."""
+        keys = (*VECTOR_KEYS, *FRAME_KEYS)
+        return cls(frame_skip=1, observation=ObservationConfig(keys=keys)).with_overrides(overrides)
+
+
+PRESETS: Mapping[str, Any] = types.MappingProxyType(
+    {
+        "training": EnvironmentConfig.for_training,
+        "parallel_training": EnvironmentConfig.for_parallel_training,
+        "evaluation": EnvironmentConfig.for_evaluation,
+        "visual_testing": EnvironmentConfig.for_visual_testing,
+    }
+)
+
+
+def _require_int(name: str, value: object, low: int, high: int) -> None:
+    _require(type(value) is int and low <= value <= high, name, value, f"a whole number from {low} to {high}")
+
+
+def _is_name(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def resolve_config(
+    config: EnvironmentConfig | Mapping[str, Any] | None = None,
+    preset: str | None = None,
+    overrides: Mapping[str, Any] | None = None,
+) -> EnvironmentConfig:
+    """The configuration that `config=`, `preset=` and keyword overrides stand for, in this order of precedence.
+
+    Raises:
+        ConfigError: A wrong preset, key or value, or both a configuration object and a preset.
+    """
+    if preset is not None and preset not in PRESETS:
+        raise ConfigError(f"preset is {preset!r}; it must be one of {', '.join(PRESETS)}")
+    if isinstance(config, EnvironmentConfig):
+        if preset is not None:
+            raise ConfigError(f"give either a configuration object or preset={preset!r}, not both")
+        resolved = config
+    else:
+        resolved = PRESETS[preset]() if preset is not None else EnvironmentConfig()
+        if config is not None:
+            if not isinstance(config, Mapping):
+                raise ConfigError(f"config is {config!r}; it must be an EnvironmentConfig or a dictionary")
+            resolved = resolved.with_overrides(config)
+    return resolved.with_overrides(overrides) if overrides else resolved

@@ -1,0 +1,58 @@
+from npp_env.observe.view cimport Paths, View
+from npp_env.reward cimport Weights
+from npp_env.sim.layout cimport Level
+
+cdef struct Slot:
+    Level* level
+    Paths* paths
+    unsigned char* background
+    double potential
+    double episode_return
+    unsigned long long door_key
+    int limit_frames
+    int gold_total
+    int episode_steps
+    int level_index
+    unsigned char fresh
+    unsigned char doors_changed
+    unsigned char ended
+    unsigned char reserved[5]
+
+cdef struct Output:
+    int key
+    int widened
+    Py_ssize_t stride
+    unsigned char* base[2]
+
+cdef class Engine:
+    cdef readonly Py_ssize_t num_envs
+    cdef readonly Py_ssize_t stride
+    cdef readonly object states
+    cdef readonly object slots
+    cdef readonly object rewards
+    cdef readonly object terminated
+    cdef readonly object truncated
+    cdef readonly list level_handles
+    cdef readonly list path_handles
+    cdef readonly list backgrounds
+    cdef object outputs_python
+    cdef object buffers
+    cdef object plain_weights
+    cdef unsigned char* state_base
+    cdef Slot* slot_base
+    cdef double* reward_base
+    cdef unsigned char* terminated_base
+    cdef unsigned char* truncated_base
+    cdef Output outputs[16]
+    cdef int n_outputs
+    cdef Weights weights
+    cdef int frame_skip
+    cdef int k_entities
+    cdef int max_nodes
+    cdef int max_edges
+    cdef bint has_no_level(self, Py_ssize_t i)
+    cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
+    cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil
+    cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil
+    cdef void restart_one(self, Py_ssize_t i) noexcept nogil
+    cdef void write_one(self, View* view, Py_ssize_t i, int buffer) noexcept nogil

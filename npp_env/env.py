@@ -1,0 +1,351 @@
+"""`NppEnv`: one N++ environment behind the Gymnasium interface."""
+
+from __future__ import annotations
+
+import copy
+import struct
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, ClassVar, SupportsFloat
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.config import EnvironmentConfig, resolve_config
+from npp_env.episodes import FOREIGN_LEVEL, Episodes, LevelResources
+from npp_env.errors import ConfigError, NppError
+from npp_env.level.level_set import LevelSet
+from npp_env.level.model import Level
+from npp_env.observe.buffers import Observation
+from npp_env.observe.spec import OBSERVATION_KEYS
+from npp_env.saved_state import SavedState, read_saved_state, write_saved_state
+
+ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
+_DEAD, _CELEBRATING = 6, 8
+# frame, gold, (stamp, arming), state, ..., switches: where the ninja's counters lie in a state.
+_COUNTERS = struct.Struct("<ii8xb9xb")
+_COUNTERS_OFFSET = 112
+
+
+class Outcome(IntEnum):
+    """How an episode stands; the value of `info["outcome"]`."""
+
+    RUNNING = 0
+    WON = 1
+    DIED = 2
+    OUT_OF_TIME = 3
+
+
+class NppEnv(gym.Env[Any, Any]):
+    """The platformer N++: reach the switch, then the exit, alive.
+
+    **Actions**, `Discrete(6)`: 0 idle, 1 left, 2 right, 3 jump, 4 jump+left, 5 jump+right, held for `frame_skip` ticks
+    of 1/60 s.
+
+    **Observations**, selected by `config.observation.keys`; each is a pure function of the level, the exact state and
+    the time limit. float16 values lie in [-1, 1]; flags are 0 or 1.
+
+    - `game_state` (34,) float16. 0 x / 528 - 1; 1 y / 300 - 1; 2, 3 place within the 24 px tile, -1..1; 4, 5 velocity /
+      12 px per tick; 6-13 one-hot state: standing, running, skidding, rising, falling, sliding, dead, celebrating; 14
+      airborne; 15 wall in reach; 16 last wall normal; 17, 18 last floor normal; 19, 20 last ceiling normal; 21-24
+      buffers jump, floor, wall, launch pad: 0 idle, else (age + 1) / 6; 25 ticks of the present jump / 46; 26 gravity /
+      normal gravity; 27 last horizontal input -1, 0, 1; 28 last jump input; 29, 30 direction of the last launch pad;
+      31 share of the time that is left; 32 exit switch taken; 33 share of the gold that is left.
+    - `entity_states` (max_entities, 28) float16: the nearest entities that still matter, nearest first, then rows of
+      zeros. 0 present; 1, 2 position relative to the ninja / (1056, 600); 3, 4 velocity / 12; 5, 6 direction (pads,
+      one-ways, drones, thwumps, beams); 7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule /
+      3; floor guards and thwumps: -1, 0, 1; shove thwumps: phase / 3); 8 radius / 24; 9-27 one-hot type: mine, gold,
+      exit switch, door, locked door switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce
+      block, thwump, toggle mine, laser turret, boost pad, death ball, mini drone, shove thwump, open exit.
+    - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors: switch relative
+      to the ninja / (1056, 600), door or exit likewise, 1 if open or taken.
+    - `reachability_features` (10,) float16: 0 path length to the switch / 4000 px (1 if unreachable, 0 once taken); 1, 2
+      unit direction of the next hop to it; 3-5 the same for the exit; 6 path length over the switch to the exit / 4000;
+      7 share of the free space that can be reached from the spawn; 8 switch reachable; 9 exit reachable.
+    - `spatial_context` (155,) float16: 0-120 how solid the 11 x 11 half tiles (12 px) around the ninja are, row by row;
+      121, 122 place within the middle one, -1..1; then the 8 nearest mines: present, dx / 132, dy / 132, mode (1 armed,
+      0.5 arming, 0 idle).
+    - `player_frame` (84, 84, 1) uint8: 168 x 168 px around the ninja at half size, grey.
+    - `global_view` (100, 176, 1) uint8: the whole level at a sixth of its size, grey.
+    - `graph_node_feats` (max_nodes, 8) float16: 0, 1 position as in `game_state`; 2, 3 relative to the ninja / (1056,
+      600); 4 kind / 8; 5 path length to the end / 4000; 6 reachable from the spawn (0.5: once doors are opened); 7
+      the ninja is here.
+      `graph_edge_index` (2, max_edges) uint16: source and target nodes. `graph_edge_feats` (max_edges, 4) float16: offset,
+      length, kind. `graph_node_mask` (max_nodes,) and `graph_edge_mask` (max_edges,) uint8: 1 where there is one.
+    - `action_mask` (6,) uint8: as `action_masks()`.
+
+    With `layout="flat"` all keys form one float16 vector in the order of the keys; with `layout="packed"` one uint8
+    vector of their bytes; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back.
+
+    **Reward**: see `RewardConfig`. **Termination** on winning or dying, **truncation** after `max_episode_frames` ticks.
+
+    **info**: `frame` ticks since the start, `outcome` (see `Outcome`), `gold` collected, `level` its number in the level
+    set (-1 for a level given to `reset`), `phase` 0 on the way to the switch and 1 to the exit, `episode_return`,
+    `episode_steps`.
+
+    **Arrays**: with `copy=True` every observation is a fresh array. With `copy=False` it is a view of a double buffer:
+    what `step` returned stays valid through the next `step` and is overwritten by the one after. With `buffers=` it is
+    the caller's own arrays (each with a leading axis of length 1), written in place by every step.
+
+    Args:
+        config: An `EnvironmentConfig`, or a (nested) dictionary of its fields.
+        preset: Name of a preset: training, parallel_training, evaluation, visual_testing.
+        render_mode: None, `rgb_array` or `human`.
+        buffers: The caller's own arrays for the observations.
+        **overrides: Single fields of the configuration, such as `frame_skip=1` or `levels="shipped:mines"`.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> env = gym.make("npp_env:Npp-v0", preset="training", levels="shipped:first_steps")
+        >>> observation, info = env.reset(seed=1)
+        >>> observation["game_state"].dtype
+        dtype('float16')
+        >>> observation, reward, terminated, truncated, info = env.step(2)
+        >>> info["frame"]
+        4
+    """
+
+    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "human"], "render_fps": 60}
+
+    def __init__(
+        self,
+        config: EnvironmentConfig | Mapping[str, Any] | None = None,
+        preset: str | None = None,
+        render_mode: str | None = None,
+        buffers: Observation | None = None,
+        **overrides: Any,
+    ) -> None:
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            raise ConfigError(f"render_mode is {render_mode!r}; it must be None, 'rgb_array' or 'human'")
+        levels, overrides = split_levels(overrides)
+        self.config = resolve_config(config, preset, overrides)
+        self.render_mode = render_mode
+        self._window: Any = None
+        self._episodes = Episodes(self.config, 1, levels)
+        self._engine = self._episodes.engine
+        self._layout = self._episodes.layout
+        self.action_space = gym.spaces.Discrete(6)
+        self.observation_space = self._layout.space()
+        self._actions = np.zeros(1, np.uint8)
+        self._first = np.zeros(1, np.int64)
+        self._buffer = 0
+        self._set_buffers(buffers)
+        self._was_reset = False
+
+    def _set_buffers(self, buffers: Observation | None) -> None:
+        self._owns_buffers = buffers is None
+        if buffers is not None:
+            self._layout.check_buffers(buffers, 1)
+            self._arrays = [buffers, buffers]
+        elif self.config.copy:
+            # Copies are handed out, so one buffer is enough.
+            self._arrays = [self._layout.allocate(1)] * 2
+        else:
+            self._arrays = [self._layout.allocate(1), self._layout.allocate(1)]
+        for number, arrays in enumerate(self._arrays):
+            self._engine.set_outputs(number, self._layout.outputs(arrays))
+        self._views = [_first_rows(arrays) for arrays in self._arrays]
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin an episode.
+
+        Args:
+            seed: Seeds the choice of levels; the same seed gives the same levels in any vectorisation.
+            options: `{"level": ...}` chooses the level of this episode: its number in the level set, a specification of
+                one level, or a `Level`.
+
+        Returns:
+            Observation (see the class for who owns it) and info.
+        """
+        super().reset(seed=seed)
+        if seed is not None or not self._was_reset:
+            self._episodes.keys[0] = self.np_random.integers(2**63)
+            self._episodes.episodes[0] = -1
+        level = level_option(self._episodes, options)
+        self._episodes.begin(self._first, level)
+        self._engine.finish(self._next_buffer(), 0, 1)
+        self._was_reset = True
+        if self.render_mode == "human":
+            self.render()
+        return self._observation(), self._info(False)
+
+    def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
+        """Hold an action for `frame_skip` ticks, or until the episode ends.
+
+        Raises:
+            NppError: The action is not one of 0..5, or the environment was not reset.
+        """
+        if not self._was_reset:
+            raise NppError("step() before reset(): call env.reset() first")
+        engine = self._engine
+        self._actions[0] = checked_action(action)
+        engine.advance(self._actions, 0, 1)
+        if engine.slots["doors_changed"][0]:
+            self._episodes.follow_doors()
+        engine.finish(self._next_buffer(), 0, 1)
+        truncated = bool(engine.truncated[0])
+        if self.render_mode == "human":
+            self.render()
+        return (
+            self._observation(),
+            float(engine.rewards[0]),
+            bool(engine.terminated[0]),
+            truncated,
+            self._info(truncated),
+        )
+
+    def _next_buffer(self) -> int:
+        self._buffer = 1 - self._buffer
+        return self._buffer
+
+    def _observation(self) -> Any:
+        view = self._views[self._buffer]
+        if not (self.config.copy and self._owns_buffers):
+            return view.copy() if isinstance(view, dict) else view
+        if isinstance(view, dict):
+            return {key: array.copy() for key, array in view.items()}
+        return view.copy()
+
+    def _info(self, truncated: bool) -> dict[str, Any]:
+        frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states, _COUNTERS_OFFSET)
+        slot = self._engine.slots[0]
+        outcome = 1 if state == _CELEBRATING else 2 if state == _DEAD else 3 if truncated else 0
+        return {
+            "frame": frame,
+            "outcome": outcome,
+            "gold": gold,
+            "level": int(slot["level_index"]),
+            "phase": 1 if switches else 0,
+            "episode_return": float(slot["episode_return"]),
+            "episode_steps": int(slot["episode_steps"]),
+        }
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Which actions can make a difference to the ninja's motion in the present state; a fresh array (6,).
+
+        When the episode has ended only idle does. A jump that is held on since the last step does nothing unless the
+        ninja is rising or an earlier press is still buffered.
+        """
+        mask = np.zeros(6, np.uint8)
+        self._engine.write_key(0, OBSERVATION_KEYS.index("action_mask"), mask)
+        return mask.astype(np.bool_)
+
+    @property
+    def level(self) -> Level:
+        """The level of the present episode."""
+        return self._episodes.resources_of(0).level
+
+    def get_state(self) -> bytes:
+        """A snapshot of the episode: exact state, level, time limit, return so far."""
+        return write_saved_state(SavedState.of(self._episodes, 0))
+
+    def set_state(self, state: bytes | NDArray[np.uint8]) -> None:
+        """Restore a snapshot, or a vector of the `state` layout, of the present level or of one in the level set.
+
+        Raises:
+            StateError: It is foreign, truncated, of another version, or of a level that this environment does not have.
+        """
+        read_saved_state(state).restore(self._episodes, 0)
+        self._was_reset = True
+
+    def render(self) -> Any:
+        """A fresh uint8 (600, 1056, 3) picture, or None after drawing it in the window of `render_mode="human"`."""
+        if self.render_mode is None:
+            gym.logger.warn("render() without a render_mode; use gym.make(..., render_mode='rgb_array')")
+            return None
+        from npp_env.render.picture import draw_rgb
+
+        item = self._episodes.resources_of(0)
+        picture = draw_rgb(item.level, item.handle.geometry, self._engine.states[0], hud=self.config.render.show_status)
+        if self.render_mode == "rgb_array":
+            return picture
+        if self._window is None:
+            from npp_env.render.window import Window
+
+            self._window = Window()
+        self._window.show(picture)
+        return None
+
+    def close(self) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()
+            self._window = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {
+            "config": self.config,
+            "levels": self._episodes.levels,
+            "render_mode": self.render_mode,
+            "state": self.get_state() if self._was_reset else None,
+            "level": self.level if self._was_reset else None,
+            "np_random": self._np_random,
+            "np_random_seed": self._np_random_seed,
+            "spaces": (self.action_space, self.observation_space),
+            "spec": self.spec,
+        }
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(saved["config"], render_mode=saved["render_mode"], levels=saved["levels"])  # type: ignore[misc]
+        if saved["state"] is not None:
+            state = read_saved_state(saved["state"])
+            foreign = self._episodes.foreign(saved["level"]) if state.level_index == FOREIGN_LEVEL else None
+            state.restore(self._episodes, 0, foreign)
+            self._was_reset = True
+        self._np_random, self._np_random_seed = saved["np_random"], saved["np_random_seed"]
+        self.action_space, self.observation_space = saved["spaces"]
+        self.spec = saved["spec"]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NppEnv:
+        twin = type(self).__new__(type(self))
+        twin.__setstate__({**self.__getstate__(), **copy.deepcopy({"rng": self._np_random}, memo)})
+        twin._np_random = copy.deepcopy(self._np_random, memo)
+        twin.action_space, twin.observation_space = copy.deepcopy((self.action_space, self.observation_space), memo)
+        return twin
+
+
+def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
+    """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
+    levels = overrides.get("levels")
+    if levels is None or isinstance(levels, str):
+        return None, overrides
+    if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
+        return None, overrides
+    return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
+
+
+def level_option(episodes: Episodes, options: Mapping[str, Any] | None) -> LevelResources | None:
+    """The level that `reset(options={"level": ...})` asks for, or None."""
+    level = (options or {}).get("level")
+    if level is None:
+        return None
+    if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
+        count = episodes.num_levels
+        if not 0 <= level < count:
+            raise ConfigError(f"options['level'] is {level}; the level set has numbers 0 to {count - 1}")
+        return episodes.resources(int(level))
+    if isinstance(level, (str, Level)):
+        return episodes.foreign(level)
+    raise ConfigError(f"options['level'] is {level!r}; it must be a number, a level specification or a Level")
+
+
+def checked_action(action: Any) -> int:
+    """An action as an int.
+
+    Raises:
+        NppError: It is not one of 0..5.
+    """
+    try:
+        value = action.__index__() if not isinstance(action, np.ndarray) else action.item().__index__()
+    except (AttributeError, TypeError, ValueError):
+        value = -1
+    if not 0 <= value <= 5:
+        raise NppError(f"action is {action!r}; it must be one of 0..5 ({', '.join(ACTIONS)})")
+    return int(value)
+
+
+def _first_rows(arrays: Observation) -> Any:
+    if isinstance(arrays, dict):
+        return {key: array[0] for key, array in arrays.items()}
+    return arrays[0]

@@ -1,0 +1,236 @@
+"""Episodes of one or many environments: which level comes next, what it needs, and the engine that runs it."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.config import EnvironmentConfig
+from npp_env.engine import Engine
+from npp_env.errors import LevelError
+from npp_env.level.cache import LevelCache, default_cache
+from npp_env.level.level_set import LevelSet
+from npp_env.level.model import Level
+from npp_env.observe.buffers import ObservationLayout
+from npp_env.observe.spec import Capacity
+from npp_env.sampling import LevelSampling, UniformSampling
+from npp_env.sim.handles import handle_of
+from npp_env.sim.kernel import LevelHandle
+from npp_env.sim.structs import NINJA
+from npp_env.sim.views import flags_view, ninja_view
+
+GOLD = 2
+FOREIGN_LEVEL = -1
+_SPARE_LEVELS = 64
+_UNBOUNDED_STATE_BYTES = 4096
+
+
+@dataclass(slots=True)
+class LevelResources:
+    """All that an episode on one level needs; shared by the environments on it."""
+
+    index: int
+    level: Level
+    handle: LevelHandle
+    gold: int
+    limit_frames: int
+    background: NDArray[np.uint8] | None
+
+
+def limit_frames_of(level: Level, configured: int | str | None) -> int:
+    """Ticks after which an episode on this level is truncated, 0 for never.
+
+    `auto` gives ten seconds, and four ticks more for each tile that is not solid.
+    """
+    if configured is None:
+        return 0
+    if configured == "auto":
+        return 600 + 4 * int(np.count_nonzero(level.tiles != 1))
+    return int(configured)
+
+
+class Episodes:
+    """Runs the episodes of `num_envs` environments; the single and the vector environment stand on it.
+
+    Args:
+        config: The configuration.
+        num_envs: Number of environments.
+        levels: Replaces the levels that the configuration names.
+        sampling: How the level of an episode is chosen; uniformly by default.
+        max_frames: Truncates episodes in addition to the limit of the configuration.
+        cache: Where compiled levels are kept; the process's own by default.
+    """
+
+    def __init__(
+        self,
+        config: EnvironmentConfig,
+        num_envs: int,
+        levels: LevelSet | None = None,
+        sampling: LevelSampling | None = None,
+        *,
+        max_frames: int | None = None,
+        cache: LevelCache | None = None,
+    ) -> None:
+        self.config = config
+        self.cache = default_cache() if cache is None else cache
+        self.levels = LevelSet.parse(config.levels) if levels is None else levels
+        self.sampling = UniformSampling() if sampling is None else sampling
+        self._max_frames = max_frames
+        self._resources: OrderedDict[int, LevelResources] = OrderedDict()
+        self._in_use: list[LevelResources | None] = [None] * num_envs
+        self._capacity = max(2 * num_envs, _SPARE_LEVELS)
+        capacity = Capacity(config.observation.max_entities, config.graph.max_nodes, config.graph.max_edges)
+        self.layout = ObservationLayout(
+            config.observation.keys,
+            config.observation.layout,
+            capacity,
+            self._largest_state() if config.observation.layout == "state" else 0,
+        )
+        weights = config.reward
+        self._weights = (
+            weights.switch_weight,
+            weights.exit_weight,
+            weights.death_weight,
+            weights.time_weight,
+            weights.gold_weight,
+            weights.shaping_weight,
+            weights.discount,
+        )
+        self.keys = np.zeros(num_envs, np.uint64)
+        self.episodes = np.zeros(num_envs, np.int64)
+        stride = self.layout.state_bytes or self.resources(0).handle.state_bytes
+        self.engine = Engine(
+            num_envs,
+            stride,
+            config.frame_skip,
+            self._weights,
+            (capacity.max_entities, capacity.max_nodes, capacity.max_edges),
+        )
+
+    @property
+    def num_levels(self) -> int:
+        """Number of levels to choose from; an endless set offers as many as an int32 can number."""
+        return len(self.levels) if self.levels.is_finite else 2**31 - 1
+
+    def _largest_state(self) -> int:
+        if not self.levels.is_finite:
+            return _UNBOUNDED_STATE_BYTES
+        return max(handle_of(level, self.cache).state_bytes for level in self.levels)
+
+    def resources(self, index: int) -> LevelResources:
+        """What level number `index` of the set needs; loaded on first use, and dropped when long unused."""
+        found = self._resources.get(index)
+        if found is None:
+            found = self._load(self.levels[index], index)
+            self._resources[index] = found
+            while len(self._resources) > self._capacity:
+                self._resources.popitem(last=False)
+        else:
+            self._resources.move_to_end(index)
+        return found
+
+    def _load(self, level: Level, index: int) -> LevelResources:
+        background = None
+        if self.config.needs_background:
+            from npp_env.render.background import FRAME_BACKGROUND
+
+            background = self.cache.get(level, FRAME_BACKGROUND)
+        limit = limit_frames_of(level, self.config.max_episode_frames)
+        if self._max_frames is not None:
+            limit = min(limit, self._max_frames) if limit else self._max_frames
+        gold = int(np.count_nonzero(level.records[:, 0] == GOLD))
+        return LevelResources(index, level, handle_of(level, self.cache), gold, limit, background)
+
+    def foreign(self, level: Level | str) -> LevelResources:
+        """What a level outside the set needs, given as an object or as a specification of exactly one level."""
+        if not isinstance(level, Level):
+            found = LevelSet.parse(level)
+            if len(found) != 1:
+                raise LevelError(f"{level!r} names {len(found)} levels; give one")
+            level = found[0]
+        return self._load(level, FOREIGN_LEVEL)
+
+    def present(self, i: int) -> LevelResources | None:
+        """What the level of environment i needs, or None before its first episode."""
+        return self._in_use[i]
+
+    def resources_of(self, i: int) -> LevelResources:
+        """What the level of environment i needs."""
+        found = self._in_use[i]
+        assert found is not None, f"environment {i} was not reset"
+        return found
+
+    def begin(self, indices: NDArray[np.int64], level: LevelResources | None = None) -> None:
+        """Begin the next episode of some environments, each on the level that its key gives, or all on one level."""
+        chosen: list[LevelResources] = []
+        for i in indices.tolist():
+            self.episodes[i] += 1
+            if level is None:
+                episode = int(self.episodes[i])
+                number = self.sampling.choose(i, int(self.keys[i]), episode, self.num_levels)
+                chosen.append(self.resources(number))
+            else:
+                chosen.append(level)
+        self._grow(max((item.handle.state_bytes for item in chosen), default=0))
+        for i, item in zip(indices.tolist(), chosen, strict=True):
+            self._assign(i, item)
+        self.engine.restart(indices)
+
+    def _grow(self, state_bytes: int) -> None:
+        if state_bytes > self.engine.stride:
+            self.engine.grow(state_bytes)
+
+    def _assign(self, i: int, item: LevelResources) -> None:
+        if self._in_use[i] is item:
+            # The level stays; only its doors may differ from the start.
+            self.engine.set_paths(i, self._paths(item, 0))
+            return
+        self._in_use[i] = item
+        paths = self._paths(item, 0)
+        self.engine.assign(i, item.handle, paths, item.background, item.limit_frames, item.gold, item.index)
+
+    def _paths(self, item: LevelResources, doors: int) -> Any:
+        if not self.config.needs_graph:
+            return None
+        from npp_env.observe.path_handles import path_handle
+
+        return path_handle(item.level, doors, self.cache)
+
+    def follow_doors(self) -> None:
+        """Give the environments whose doors changed in this step the distances of their new configuration."""
+        for i in np.flatnonzero(self.engine.slots["doors_changed"]).tolist():
+            self.engine.set_paths(i, self._paths(self.resources_of(i), self.doors_taken(i)))
+
+    def doors_taken(self, i: int) -> int:
+        """Bit mask of the locked and trap doors whose switch was taken."""
+        geometry = self.resources_of(i).handle.geometry
+        flags = flags_view(self.engine.states[i], geometry)
+        mask = 0
+        switched = geometry["doors"][geometry["doors"]["switched"] != 0]
+        for bit, flag in enumerate(flags[switched["flag"]].tolist()):
+            mask |= (flag >> 1 & 1) << bit
+        return mask
+
+    def restore(self, i: int, item: LevelResources, state: NDArray[np.uint8]) -> None:
+        """Put environment i into a saved state of a level."""
+        self._grow(item.handle.state_bytes)
+        self._assign(i, item)
+        row = self.engine.states[i]
+        row[: state.size] = state
+        row[state.size :] = 0
+        self.engine.set_paths(i, self._paths(item, self.doors_taken(i)))
+        self.engine.reread(i)
+
+    @property
+    def ninjas(self) -> NDArray[Any]:
+        """The ninjas (num_envs,) as a structured view of the states."""
+        return ninja_view(self.engine.states)
+
+    @property
+    def ninja_bytes(self) -> int:
+        """Bytes of a state that belong to the ninja."""
+        return NINJA.itemsize

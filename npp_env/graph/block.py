@@ -1,0 +1,99 @@
+"""Several named arrays in one block of bytes, so that they are one file and one base pointer.
+
+A block begins with little-endian int32 values: magic, version, size of the block in bytes, then numbers that belong to
+the format, then the byte offset and the element count of every section in the order of the format.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import StateError
+
+ALIGNMENT = 8
+FIRST_NUMBER = 3
+"""Index of the first number in the header; magic, version and size stand before it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BlockFormat:
+    """What a block contains.
+
+    Attributes:
+        what: Name for messages.
+        magic: First int32 of the block.
+        version: Second int32.
+        numbers: How many int32 numbers follow the size.
+        sections: Name and dtype of each section.
+    """
+
+    what: str
+    magic: int
+    version: int
+    numbers: int
+    sections: tuple[tuple[str, str], ...]
+
+    @property
+    def first_section(self) -> int:
+        """Index in the header of the first section's offset; its count follows."""
+        return FIRST_NUMBER + self.numbers
+
+    @property
+    def header_ints(self) -> int:
+        """How many int32 the header has."""
+        return self.first_section + 2 * len(self.sections)
+
+    def section_index(self, name: str) -> int:
+        """Index in the header of a section's offset, for readers that have only a pointer."""
+        return self.first_section + 2 * [section for section, _ in self.sections].index(name)
+
+    def pack(self, numbers: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+        """A fresh read-only block."""
+        assert len(numbers) == self.numbers
+        header = [self.magic, self.version, 0, *numbers]
+        position = 4 * self.header_ints
+        parts = []
+        for name, dtype in self.sections:
+            data = np.ascontiguousarray(arrays[name], np.dtype(dtype)).reshape(-1)
+            position += -position % ALIGNMENT
+            header += [position, data.size]
+            parts.append((position, data.view(np.uint8)))
+            position += data.nbytes
+        position += -position % ALIGNMENT
+        header[2] = position
+        block = np.zeros(position, np.uint8)
+        block[: 4 * len(header)] = np.array(header, "<i4").view(np.uint8)
+        for start, part in parts:
+            block[start : start + part.size] = part
+        block.setflags(write=False)
+        return block
+
+    def open(self, block: NDArray[np.uint8]) -> tuple[list[int], dict[str, NDArray[Any]]]:
+        """Numbers and sections of a block; the sections are read-only views of it.
+
+        Raises:
+            StateError: The block is of another format or version, or cut off.
+        """
+        head = 4 * self.header_ints
+        if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
+            raise StateError(f"not a {self.what}: {block.size} values of {block.dtype}, want {head} bytes or more")
+        header = block[:head].view("<i4").tolist()
+        if header[:3] != [self.magic, self.version, block.size]:
+            raise StateError(
+                f"not a {self.what} of version {self.version}: header {header[:3]} in {block.size} bytes"
+            )
+        arrays = {}
+        for k, (name, dtype) in enumerate(self.sections):
+            start, count = header[self.first_section + 2 * k : self.first_section + 2 * k + 2]
+            end = start + count * np.dtype(dtype).itemsize
+            if start < head or start % ALIGNMENT or count < 0 or end > block.size:
+                raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {block.size} bytes")
+            view = block[start:end].view(dtype)
+            view.setflags(write=False)
+            arrays[name] = view
+        return header[FIRST_NUMBER : self.first_section], arrays

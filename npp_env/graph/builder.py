@@ -1,0 +1,237 @@
+"""Build the navigation graph of a level."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.graph.edges import Contacts, EdgeSet, Special, split_keys
+from npp_env.graph.free_space import (
+    HALF_COLUMNS,
+    HALF_PX,
+    HALF_ROWS,
+    HEIGHT_PX,
+    WIDTH_PX,
+    blocked_image,
+    solid_image,
+)
+from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
+from npp_env.graph.nodes import LatticeNodes, find_node, find_nodes
+from npp_env.graph.one_ways import OneWay, find_one_ways
+from npp_env.level.cache import LevelCache
+from npp_env.level.entity_kinds import EntityKind
+from npp_env.level.model import Level
+from npp_env.sim.geometry import Geometry, full_tiles, geometry_of
+
+JUMP_HEIGHT_PX = 76.9
+"""Of a jump from level ground with the button held."""
+NINJA_RADIUS_PX = 10
+
+# Kind of node by kind of entity, with the radius in which the entity is touched and whether the node stands where the
+# entity acts (a switch) or where its record puts it (a door or an exit). The physics gives the radii.
+_SPECIALS: tuple[tuple[EntityKind, NodeKind, int, bool], ...] = (
+    (EntityKind.EXIT, NodeKind.EXIT_SWITCH, 6, True),
+    (EntityKind.EXIT, NodeKind.EXIT, 12, False),
+    (EntityKind.LOCKED_DOOR, NodeKind.LOCKED_DOOR_SWITCH, 5, True),
+    (EntityKind.TRAP_DOOR, NodeKind.TRAP_DOOR_SWITCH, 5, True),
+    (EntityKind.DOOR, NodeKind.DOOR, 10, False),
+    (EntityKind.LOCKED_DOOR, NodeKind.LOCKED_DOOR, 10, False),
+    (EntityKind.TRAP_DOOR, NodeKind.TRAP_DOOR, 10, False),
+)
+GATING_KINDS = (EntityKind.LOCKED_DOOR, EntityKind.TRAP_DOOR)
+
+
+@dataclass(slots=True)
+class _Ends:
+    """Nodes that are reached by touch, in columns."""
+
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    kind: NDArray[np.uint8]
+    entity: NDArray[np.int16]
+    touch_px: NDArray[np.float32]
+
+
+def build_graph(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
+    """The block of a level's navigation graph."""
+    geometry = geometry_of(level, cache)
+    tiles = full_tiles(level)
+    blocked = blocked_image(geometry["walls"], tiles)
+    free = _reachable_from_outside(~blocked, solid_image(tiles), level.spawn)
+    one_ways = find_one_ways(geometry["entities"])
+    nodes = find_nodes(free, one_ways)
+    ends = _find_ends(geometry["entities"])
+    count = len(nodes.half)
+    specials = [
+        Special(count + k + 1, float(ends.x[k]), float(ends.y[k]), float(ends.touch_px[k]))
+        for k in range(len(ends.x))
+    ]
+    doors, lines = _gating_doors(geometry)
+    edges = Contacts(nodes.labels, one_ways, specials).find(lines)
+    arrays = {
+        **_node_sections(nodes, ends),
+        **_edge_sections(nodes, ends, edges, len(doors), _footing(nodes, one_ways)),
+        **_door_sections(geometry["entities"], doors, count, ends),
+    }
+    spawn = find_node(nodes.nearest, nodes.split_half, nodes.split_node, *level.spawn)
+    return GRAPH_FORMAT.pack([count + len(ends.x), count, len(edges.keys), len(doors), spawn], arrays)
+
+
+def _reachable_from_outside(
+    free: NDArray[np.bool_], solid: NDArray[np.bool_], spawn: tuple[float, float]
+) -> NDArray[np.bool_]:
+    """Free pixels without the cavities that lie wholly in matter, unless the ninja starts in one."""
+    import cv2
+
+    count, pieces = cv2.connectedComponents(free.astype(np.uint8), connectivity=8, ltype=cv2.CV_16U)
+    keep = np.bincount((pieces * ~solid).reshape(-1), minlength=count) > 0
+    keep[pieces[min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)]] = True
+    keep[0] = False
+    return np.asarray(keep[pieces])
+
+
+def _find_ends(entities: NDArray[Any]) -> _Ends:
+    rows = []
+    for entity_kind, node_kind, radius, acting in _SPECIALS:
+        for index in np.flatnonzero(entities["kind"] == entity_kind).tolist():
+            entity = entities[index]
+            x, y = (entity["x"], entity["y"]) if acting else (entity["x0"], entity["y0"])
+            rows.append((x, y, node_kind, index, radius + NINJA_RADIUS_PX))
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 5
+    return _Ends(
+        np.array(columns[0], np.float32),
+        np.array(columns[1], np.float32),
+        np.array(columns[2], np.uint8),
+        np.array(columns[3], np.int16),
+        np.array(columns[4], np.float32),
+    )
+
+
+def _gating_doors(geometry: Geometry) -> tuple[NDArray[np.int64], list[tuple[float, float, float, float]]]:
+    """Entities of the doors that close passages, and their lines."""
+    entities, walls = geometry["entities"], geometry["walls"]
+    doors = np.flatnonzero(np.isin(entities["kind"], GATING_KINDS))
+    line_of = {int(wall["door"]): wall for wall in walls[walls["door"] >= 0]}
+    lines = []
+    for index in doors.tolist():
+        wall = line_of[int(entities["slot"][index])]
+        lines.append((float(wall["x1"]), float(wall["y1"]), float(wall["x2"]), float(wall["y2"])))
+    return doors, lines
+
+
+def _footing(nodes: LatticeNodes, one_ways: list[OneWay]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which lattice nodes have ground to stand on, and which have a wall at the side."""
+    labels, free = nodes.labels, nodes.labels > 0
+    standing = np.zeros(len(nodes.half) + 1, np.bool_)
+    walled = np.zeros_like(standing)
+    standing[labels[:-1][free[:-1] & ~free[1:]]] = True
+    walled[labels[:, :-1][free[:, :-1] & ~free[:, 1:]]] = True
+    walled[labels[:, 1:][free[:, 1:] & ~free[:, :-1]]] = True
+    for one_way in one_ways:
+        if one_way.holds_up:
+            inner = labels[one_way.window]
+            standing[inner[:-1][one_way.above[:-1] & one_way.under[1:]]] = True
+    standing[0] = walled[0] = False
+    return standing[1:], walled[1:]
+
+
+def _height_over_ground(nodes: LatticeNodes, standing: NDArray[np.bool_]) -> NDArray[np.float32]:
+    """Of each lattice node, straight down; infinite over nothing."""
+    grid = np.full(HALF_ROWS * HALF_COLUMNS, np.inf, np.float32)
+    present = np.zeros(grid.shape, np.bool_)
+    present[nodes.half] = True
+    grid[nodes.half[standing]] = 0.0
+    grid, present = grid.reshape(HALF_ROWS, HALF_COLUMNS), present.reshape(HALF_ROWS, HALF_COLUMNS)
+    for row in range(HALF_ROWS - 2, -1, -1):
+        below = np.where(present[row + 1], grid[row + 1] + HALF_PX, np.inf)
+        grid[row] = np.where(present[row], np.minimum(grid[row], below), np.inf)
+    return np.asarray(grid.reshape(-1)[nodes.half])
+
+
+def _edge_kinds(
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    dy: NDArray[np.float32],
+    nodes: LatticeNodes,
+    footing: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+) -> NDArray[np.uint8]:
+    standing, walled = footing
+    height = _height_over_ground(nodes, standing)
+    count = len(nodes.half)
+    touch = target >= count
+    end = np.where(touch, source, target)
+    choices = (
+        (touch, EdgeKind.TOUCH),
+        (standing[source] & standing[end], EdgeKind.WALK),
+        (dy > 0, EdgeKind.FALL),
+        (height[end] <= JUMP_HEIGHT_PX, EdgeKind.JUMP),
+        (walled[source] | walled[end], EdgeKind.WALL),
+    )
+    return np.select([c for c, _ in choices], [int(k) for _, k in choices], int(EdgeKind.AIR)).astype(np.uint8)
+
+
+def _gates(
+    edges: EdgeSet, door_count: int
+) -> tuple[NDArray[np.int16], NDArray[np.uint16], NDArray[np.uint16]]:
+    """Gate of every edge, and which doors each gate consists of; the first gates are the single doors."""
+    members: list[tuple[int, ...]] = [(door,) for door in range(door_count)]
+    number = {gate: k for k, gate in enumerate(members)}
+    gate_of = np.full(len(edges.keys), NO_DOOR, np.int16)
+    for key, doors in edges.doors_of.items():
+        if doors not in number:
+            number[doors] = len(members)
+            members.append(doors)
+        gate_of[np.searchsorted(edges.keys, key)] = number[doors]
+    start = np.cumsum([0, *(len(gate) for gate in members)]).astype(np.uint16)
+    return gate_of, start, np.array([door for gate in members for door in gate], np.uint16)
+
+
+def _node_sections(nodes: LatticeNodes, ends: _Ends) -> dict[str, NDArray[Any]]:
+    lattice = len(nodes.half)
+    return {
+        "node_x": np.concatenate([nodes.x, ends.x]),
+        "node_y": np.concatenate([nodes.y, ends.y]),
+        "node_kind": np.concatenate([np.zeros(lattice, np.uint8), ends.kind]),
+        "node_entity": np.concatenate([np.full(lattice, -1, np.int16), ends.entity]),
+        "nearest_node": nodes.nearest,
+        "split_half": nodes.split_half,
+        "split_node": nodes.split_node,
+    }
+
+
+def _edge_sections(
+    nodes: LatticeNodes,
+    ends: _Ends,
+    edges: EdgeSet,
+    door_count: int,
+    footing: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+) -> dict[str, NDArray[Any]]:
+    x, y = np.concatenate([nodes.x, ends.x]), np.concatenate([nodes.y, ends.y])
+    source, target = (labels - 1 for labels in split_keys(edges.keys))
+    dx, dy = x[target] - x[source], y[target] - y[source]
+    gate_of, gate_start, gate_door = _gates(edges, door_count)
+    return {
+        "edge_start": np.searchsorted(source, np.arange(len(x) + 1)),
+        "edge_target": target,
+        "edge_door": gate_of,
+        "edge_features": np.stack([dx, dy, np.hypot(dx, dy)], axis=1),
+        "edge_kind": _edge_kinds(source, target, dy, nodes, footing),
+        "gate_start": gate_start,
+        "gate_door": gate_door,
+    }
+
+
+def _door_sections(
+    entities: NDArray[Any], doors: NDArray[np.int64], lattice: int, ends: _Ends
+) -> dict[str, NDArray[Any]]:
+    switches = np.isin(ends.kind, (NodeKind.LOCKED_DOOR_SWITCH, NodeKind.TRAP_DOOR_SWITCH))
+    switch_of = {int(ends.entity[k]): lattice + k for k in np.flatnonzero(switches).tolist()}
+    return {
+        "door_entity": doors,
+        "door_slot": entities["slot"][doors],
+        "door_trap": entities["kind"][doors] == EntityKind.TRAP_DOOR,
+        "door_switch_node": np.array([switch_of[door] for door in doors.tolist()], np.uint16),
+    }

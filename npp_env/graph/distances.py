@@ -1,0 +1,329 @@
+"""Distances to switch and exit, next hops and reachability, for each configuration of the doors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.graph.dijkstra import spread
+from npp_env.graph.layout import DISTANCES_FORMAT, NO_NODE, NodeKind
+from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
+from npp_env.level.cache import Artifact, LevelCache, default_cache
+from npp_env.level.model import Level
+
+MAX_ORDERED_DOORS = 5
+"""Up to so many closed locked doors, every order of opening them is tried; beyond, the first one opens all."""
+
+DIRECTLY, AFTER_OPENING = 1, 2
+"""Values of `reachable`: in this configuration, or once locked doors were opened whose switches can be reached."""
+
+
+class DistanceFields:
+    """Shortest ways in one door configuration; read-only arrays, all of them views of one block.
+
+    A distance is infinite, and a next hop 65535, where there is no way. Where a goal can only be reached after opening
+    locked doors, the distance leads by their switches, and `blocked` is set. At an end the distances are those of the
+    best place to touch it from.
+
+    Args:
+        block: uint8 array as made by `fields_of`; may be memory-mapped. It is not copied.
+
+    Raises:
+        StateError: The block is not a set of distance fields of this version.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "block",
+        "blocked",
+        "exit_distance",
+        "exit_next",
+        "exit_node",
+        "node_count",
+        "plan_distance",
+        "reachable",
+        "reachable_count",
+        "reachable_share",
+        "spawn_exit_distance",
+        "spawn_node",
+        "spawn_plan_distance",
+        "spawn_switch_distance",
+        "switch_distance",
+        "switch_exit_distance",
+        "switch_next",
+        "switch_node",
+    )
+
+    def __init__(self, block: NDArray[np.uint8]) -> None:
+        numbers, arrays = DISTANCES_FORMAT.open(block)
+        self.block = block
+        self.node_count, self.spawn_node, self.reachable_count = numbers[:3]
+        self.switch_node, self.exit_node = numbers[3:5]  # the ones nearest to the spawn, 65535 if there is none
+        (
+            self.spawn_switch_distance,
+            self.spawn_exit_distance,
+            self.spawn_plan_distance,
+            self.switch_exit_distance,
+            self.reachable_share,
+        ) = np.array(numbers[5:], "<i4").view("<f4").tolist()
+        self.switch_distance: NDArray[np.float32] = arrays["switch_distance"]  # (n,) px to the nearest exit switch
+        self.exit_distance: NDArray[np.float32] = arrays["exit_distance"]  # (n,) px to the nearest exit
+        self.plan_distance: NDArray[np.float32] = arrays["plan_distance"]  # (n,) px over a switch to an exit
+        self.switch_next: NDArray[np.uint16] = arrays["switch_next"]  # (n,)
+        self.exit_next: NDArray[np.uint16] = arrays["exit_next"]  # (n,)
+        self.reachable: NDArray[np.uint8] = arrays["reachable"]  # (n,) from the spawn: 0, DIRECTLY, AFTER_OPENING
+        self.blocked: NDArray[np.uint8] = arrays["blocked"]  # (n,) bits: 0 switch, 1 exit, 2 plan
+
+
+@dataclass(slots=True)
+class _Neighbours:
+    """Edges by one of their ends."""
+
+    start: NDArray[np.uint32]
+    node: NDArray[np.uint16]
+    length: NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class _Passages:
+    """The open edges of a configuration, in both directions."""
+
+    source: NDArray[np.int64]
+    target: NDArray[np.int64]
+    length: NDArray[np.float32]
+    forth: _Neighbours
+    back: _Neighbours
+
+
+@dataclass(slots=True)
+class _Way:
+    """Distance to a goal, next hop, and whether locked doors are on the way."""
+
+    distance: NDArray[np.float64]
+    following: NDArray[np.uint16]
+    blocked: NDArray[np.uint8]
+
+
+def fields_of(level: Level, config: bytes | int = 0, cache: LevelCache | None = None) -> DistanceFields:
+    """The distance fields of a door configuration, computed on first need; a fresh object over the shared block.
+
+    Args:
+        level: The level.
+        config: Which locked and trap doors had their switch taken, as a bit mask (bytes, little-endian, or int).
+        cache: Where to look; the process's own cache if None.
+
+    Raises:
+        ConfigError: The level has fewer doors.
+    """
+    cache = default_cache() if cache is None else cache
+    return DistanceFields(cache.get(level, distances_artifact(graph_of(level, cache).configuration(config))))
+
+
+def distances_artifact(config: bytes) -> Artifact:
+    """The artifact of a configuration in its canonical form; only that of the start is worth a file."""
+    variant = config.hex()
+    version = 1000 * GRAPH.version + DISTANCES_FORMAT.version
+    return Artifact("distances", version, partial(_build, config), variant, persisted=not any(config))
+
+
+def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
+    graph = graph_of(level, cache)
+    passages = _open_passages(graph, config)
+    children = _children(graph, config, level, cache)
+    from_spawn = _reach(graph, passages)
+    switches, exits = graph.nodes_of_kind(NodeKind.EXIT_SWITCH), graph.nodes_of_kind(NodeKind.EXIT)
+    switch = _way_to(graph, passages, children, "switch", switches, np.zeros(len(switches)))
+    way_out = _way_to(graph, passages, children, "exit", exits, np.zeros(len(exits)))
+    plan = _way_to(graph, passages, children, "plan", switches, way_out.distance[switches])
+
+    reachable = np.where(np.isfinite(from_spawn), DIRECTLY, 0).astype(np.uint8)
+    later = np.isfinite(_reach_with_switches(graph, config, from_spawn)) & (reachable == 0)
+    reachable[later] = AFTER_OPENING
+    directly = int(np.count_nonzero(reachable[: graph.lattice_count] == DIRECTLY))
+    spawn = graph.spawn_node
+    switch_node, exit_node = _nearest(switches, from_spawn), _nearest(exits, from_spawn)
+    floats = np.array(
+        [
+            _value(switch, spawn),
+            _value(way_out, spawn),
+            _value(plan, spawn),
+            _value(way_out, switch_node),
+            directly / max(graph.lattice_count, 1),
+        ],
+        "<f4",
+    )
+    return DISTANCES_FORMAT.pack(
+        [graph.node_count, spawn, directly, switch_node, exit_node, *floats.view("<i4").tolist()],
+        {
+            "switch_distance": switch.distance,
+            "exit_distance": way_out.distance,
+            "plan_distance": plan.distance,
+            "switch_next": switch.following,
+            "exit_next": way_out.following,
+            "reachable": reachable,
+            "blocked": switch.blocked | way_out.blocked << 1 | plan.blocked << 2,
+        },
+    )
+
+
+def _nearest(nodes: NDArray[np.int64], from_spawn: NDArray[np.float64]) -> int:
+    return int(nodes[from_spawn[nodes].argmin()]) if len(nodes) else NO_NODE
+
+
+def _value(way: _Way, node: int) -> float:
+    return float("inf") if node == NO_NODE else float(way.distance[node])
+
+
+def _open_passages(graph: NavigationGraph, config: bytes) -> _Passages:
+    is_open = graph.open_edges(config)
+    source = graph.edge_sources()[is_open]
+    target = graph.edge_target[is_open].astype(np.int64)
+    length = graph.edge_features[is_open, 2].astype(np.float32)
+    return _Passages(
+        source,
+        target,
+        length,
+        _group(graph.node_count, source, target, length),
+        _group(graph.node_count, target, source, length),
+    )
+
+
+def _group(
+    count: int, by: NDArray[np.int64], other: NDArray[np.int64], length: NDArray[np.float32]
+) -> _Neighbours:
+    order = np.argsort(by, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(by, minlength=count))]).astype(np.uint32)
+    return _Neighbours(start, other[order].astype(np.uint16), length[order])
+
+
+def _spread(
+    neighbours: _Neighbours, seeds: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
+    distance = seeds.copy()
+    came_from = np.full(len(seeds), NO_NODE, np.uint16)
+    spread(neighbours.start, neighbours.node, neighbours.length, distance, came_from)
+    return distance, came_from
+
+
+def _way_to(
+    graph: NavigationGraph,
+    passages: _Passages,
+    children: _Children,
+    name: str,
+    goals: NDArray[np.int64],
+    from_goal: NDArray[np.float64],
+) -> _Way:
+    """The way to the best goal, where each goal has some distance more to go."""
+    seeds = np.full(graph.node_count, np.inf)
+    seeds[goals] = from_goal
+    distance, following = _spread(passages.back, seeds)
+    blocked = _by_switches(graph, passages, name, distance, following, children)
+    _complete_ends(graph, passages, goals, distance, following)
+    return _Way(distance, following, blocked)
+
+
+def _reach(graph: NavigationGraph, passages: _Passages) -> NDArray[np.float64]:
+    """Distance of every node from the spawn."""
+    seeds = np.full(graph.node_count, np.inf)
+    if graph.spawn_node != NO_NODE:
+        seeds[graph.spawn_node] = 0.0
+    return _spread(passages.forth, seeds)[0]
+
+
+def _closed_locked_doors(graph: NavigationGraph, number: int) -> list[int]:
+    return [door for door in range(graph.door_count) if not graph.door_trap[door] and not number >> door & 1]
+
+
+def _reach_with_switches(
+    graph: NavigationGraph, config: bytes, from_spawn: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """What can be reached if every locked door is opened whose switch is found on the way."""
+    number = int.from_bytes(config, "little")
+    while True:
+        found = [
+            door
+            for door in _closed_locked_doors(graph, number)
+            if np.isfinite(from_spawn[graph.door_switch_node[door]])
+        ]
+        if not found:
+            return from_spawn
+        for door in found:
+            number |= 1 << door
+        from_spawn = _reach(graph, _open_passages(graph, number.to_bytes(len(config), "little")))
+
+
+class _Children:
+    """The fields after one more locked door was opened, fetched only if something is blocked."""
+
+    def __init__(self, level: Level, cache: LevelCache, opened: dict[int, bytes]) -> None:
+        self._level, self._cache, self.opened = level, cache, opened
+
+    def distance(self, door: int, name: str) -> NDArray[np.float32]:
+        fields = DistanceFields(self._cache.get(self._level, distances_artifact(self.opened[door])))
+        field: NDArray[np.float32] = getattr(fields, f"{name}_distance")
+        return field
+
+
+def _children(graph: NavigationGraph, config: bytes, level: Level, cache: LevelCache) -> _Children:
+    number = int.from_bytes(config, "little")
+    doors = _closed_locked_doors(graph, number)
+    every = sum(1 << door for door in doors)
+    opened = {
+        door: (number | (1 << door if len(doors) <= MAX_ORDERED_DOORS else every)).to_bytes(len(config), "little")
+        for door in doors
+    }
+    return _Children(level, cache, opened)
+
+
+def _by_switches(
+    graph: NavigationGraph,
+    passages: _Passages,
+    name: str,
+    distance: NDArray[np.float64],
+    following: NDArray[np.uint16],
+    children: _Children,
+) -> NDArray[np.uint8]:
+    """Fill in, for nodes that cannot reach the goal, the way by the switch of a locked door; returns which."""
+    via = np.zeros(graph.node_count, np.bool_)
+    seeds = np.full(graph.node_count, np.inf)
+    first_hop = np.full(graph.node_count, NO_NODE, np.uint16)
+    for door in children.opened:
+        switch = int(graph.door_switch_node[door])
+        edges = np.flatnonzero((passages.target == switch) & np.isinf(distance[passages.source]))
+        if len(edges) == 0:
+            continue
+        touching = passages.source[edges]
+        # To the switch and back; whatever lies between it and the place it is touched from is no passage.
+        candidate = 2 * passages.length[edges] + children.distance(door, name)[touching]
+        better = candidate < seeds[touching]
+        seeds[touching[better]] = candidate[better]
+        first_hop[touching[better]] = switch
+    if np.isfinite(seeds).any():
+        detour, hop = _spread(passages.back, seeds)
+        hop = np.where(hop == NO_NODE, first_hop, hop)
+        via = np.isinf(distance) & np.isfinite(detour)
+        via[graph.lattice_count :] = False
+        distance[via], following[via] = detour[via], hop[via]
+    return via.astype(np.uint8)
+
+
+def _complete_ends(
+    graph: NavigationGraph,
+    passages: _Passages,
+    goals: NDArray[np.int64],
+    distance: NDArray[np.float64],
+    following: NDArray[np.uint16],
+) -> None:
+    """Give the ends, which no edge leaves, the distance of the best place to touch them from."""
+    for end in np.setdiff1d(np.arange(graph.lattice_count, graph.node_count), goals).tolist():
+        first, last = passages.back.start[end : end + 2]
+        if first == last:
+            continue
+        touching = passages.back.node[first:last]
+        total = distance[touching] + passages.back.length[first:last]
+        best = int(total.argmin())
+        if np.isfinite(total[best]):
+            distance[end], following[end] = total[best], touching[best]

@@ -1,0 +1,167 @@
+"""The nodes of a navigation graph: one for each connected piece of free space within a half cell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX
+from npp_env.graph.layout import NO_NODE
+from npp_env.graph.one_ways import OneWay
+
+HALF_CELLS = HALF_ROWS * HALF_COLUMNS
+PIXELS = HALF_PX * HALF_PX
+_COARSE = 2
+
+
+@dataclass(slots=True)
+class LatticeNodes:
+    """Nodes in the order of their half cells.
+
+    Attributes:
+        labels: Node of every pixel [y, x], counted from 1; 0 where the ninja does not fit.
+        x, y: A place of the node where the ninja fits, the nearest to the centre of its half cell.
+        half: Half cell of each node, row * 88 + column.
+        nearest: Node for every half cell.
+        split_half: Half cells that have several nodes.
+        split_node: Node of each of their pixels.
+    """
+
+    labels: NDArray[np.uint16]  # (600, 1056)
+    x: NDArray[np.float32]  # (n,)
+    y: NDArray[np.float32]  # (n,)
+    half: NDArray[np.uint16]  # (n,)
+    nearest: NDArray[np.uint16]  # (4400,)
+    split_half: NDArray[np.uint16]  # (s,)
+    split_node: NDArray[np.uint16]  # (s, 144)
+
+
+def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
+    """Split the free pixels into nodes; the surface of a one-way platform divides a half cell."""
+    import cv2
+
+    # A blocked line between half cells makes one labelling of the whole image one labelling of each of them.
+    apart = np.zeros((HALF_ROWS, HALF_PX + 1, HALF_COLUMNS, HALF_PX + 1), np.uint8)
+    apart[:, :-1, :, :-1] = free.reshape(HALF_ROWS, HALF_PX, HALF_COLUMNS, HALF_PX)
+    flat = apart.reshape(HALF_ROWS * (HALF_PX + 1), HALF_COLUMNS * (HALF_PX + 1))
+    count, pieces = cv2.connectedComponents(flat, connectivity=8, ltype=cv2.CV_16U)
+    pieces = pieces.reshape(apart.shape)[:, :-1, :, :-1]
+    if one_ways:
+        count, pieces = _divide(pieces, one_ways)
+
+    half = np.zeros(count, np.int64)
+    best = np.zeros(count, np.int64)
+    inhabited = np.flatnonzero(apart.max(axis=(1, 3)))
+    rows, columns = np.divmod(inhabited, HALF_COLUMNS)
+    planes = pieces[rows, :, columns, :].reshape(-1, PIXELS).T.copy()
+    for pixel in _pixels_from_far_to_near():
+        best[planes[pixel]] = pixel
+        half[planes[pixel]] = inhabited
+    order = np.argsort(half[1:], kind="stable")
+    rank = np.zeros(count, np.uint16)
+    rank[1 + order] = np.arange(1, count)
+    half, best = half[1:][order], best[1:][order]
+    labels = rank[pieces].reshape(HEIGHT_PX, WIDTH_PX)
+    x = HALF_PX * (half % HALF_COLUMNS) + best % HALF_PX
+    y = HALF_PX * (half // HALF_COLUMNS) + best // HALF_PX
+    nearest, split_half, split_node = _tables(labels, half)
+    return LatticeNodes(
+        labels,
+        x.astype(np.float32),
+        y.astype(np.float32),
+        half.astype(np.uint16),
+        nearest,
+        split_half,
+        split_node,
+    )
+
+
+def find_node(
+    nearest: NDArray[np.uint16], split_half: NDArray[np.uint16], split_node: NDArray[np.uint16], x: float, y: float
+) -> int:
+    """The node of a position: by its half cell, and by the nearest pixel where that has several nodes."""
+    column = min(max(int(x // HALF_PX), 0), HALF_COLUMNS - 1)
+    row = min(max(int(y // HALF_PX), 0), HALF_ROWS - 1)
+    half = row * HALF_COLUMNS + column
+    place = int(np.searchsorted(split_half, half))
+    if place < len(split_half) and split_half[place] == half:
+        px = min(max(round(x - HALF_PX * column), 0), HALF_PX - 1)
+        py = min(max(round(y - HALF_PX * row), 0), HALF_PX - 1)
+        return int(split_node.reshape(-1, PIXELS)[place, py * HALF_PX + px])
+    return int(nearest[half])
+
+
+def _pixels_from_far_to_near() -> list[int]:
+    """Pixels of a half cell by distance from its centre; later assignments win."""
+    y, x = np.divmod(np.arange(PIXELS), HALF_PX)
+    centre = HALF_PX // 2
+    return list(np.argsort(-((x - centre) ** 2 + (y - centre) ** 2), kind="stable").tolist())
+
+
+def _divide(pieces: NDArray[np.uint16], one_ways: list[OneWay]) -> tuple[int, NDArray[np.uint16]]:
+    """Tell apart pixels of a piece that lie under the surface of different one-way platforms."""
+    image = np.ascontiguousarray(pieces).reshape(HEIGHT_PX, WIDTH_PX).astype(np.int64)
+    code = np.zeros_like(image)
+    for k, one_way in enumerate(one_ways):
+        # Sums of these odd multiples tell sets of platforms apart, as a hash does.
+        code[one_way.window] += one_way.under * (((k + 1) * 0x9E3779B97F4A7C15) & 0x3FFFFFFFFFFF)
+    inside = (image > 0) & (code > 0)
+    first = int(image.max()) + 1
+    keys = np.stack([image[inside], code[inside]], axis=1)
+    _, inverse = np.unique(keys, axis=0, return_inverse=True)
+    image[inside] = first + inverse.reshape(-1)
+    # Pieces that lie wholly under a surface have lost their old number.
+    used = np.bincount(image.reshape(-1)) > 0
+    used[0] = True
+    renumbered = (np.cumsum(used) - 1).astype(np.uint16)
+    return int(renumbered[-1]) + 1, renumbered[image].reshape(pieces.shape)
+
+
+def _tables(
+    labels: NDArray[np.uint16], half: NDArray[np.int64]
+) -> tuple[NDArray[np.uint16], NDArray[np.uint16], NDArray[np.uint16]]:
+    """Nearest node by half cell, and by pixel where a half cell has several."""
+    nearest = np.full(HALF_CELLS, NO_NODE, np.uint16)
+    cells, first, counts = np.unique(half, return_index=True, return_counts=True)
+    several = cells[counts > 1]
+    split = np.zeros((len(several), PIXELS), np.uint16)
+    if len(half):
+        nearest[:] = _nearest_by_half_cell(labels) - 1
+        nearest[cells] = first
+    for place, cell in enumerate(several.tolist()):
+        row, column = divmod(cell, HALF_COLUMNS)
+        y, x = HALF_PX * row, HALF_PX * column
+        own = labels[y : y + HALF_PX, x : x + HALF_PX].reshape(-1)
+        free = np.flatnonzero(own)
+        split[place] = own[free[_pixel_distances()[:, free].argmin(axis=1)]] - 1
+        # Without looking closer, the larger piece is the better guess.
+        nearest[cell] = np.bincount(own[free]).argmax() - 1
+    return nearest, several.astype(np.uint16), split
+
+
+def _nearest_by_half_cell(labels: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """Label of the free pixel that comes nearest to any pixel of a half cell; every other pixel is looked at."""
+    import cv2
+
+    coarse = np.ascontiguousarray(labels[::_COARSE, ::_COARSE])
+    distance, place = cv2.distanceTransformWithLabels(
+        (coarse == 0).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5, labelType=cv2.DIST_LABEL_PIXEL
+    )
+    free = coarse > 0
+    label_of_place = np.zeros(int(place.max()) + 1, np.uint16)
+    label_of_place[place[free]] = coarse[free]
+    size = HALF_PX // _COARSE
+    shape = (HALF_ROWS, size, HALF_COLUMNS, size)
+    closest = distance.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size).argmin(axis=1)
+    places = place.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size)
+    return np.asarray(label_of_place[places[np.arange(HALF_CELLS), closest]])
+
+
+@lru_cache(maxsize=1)
+def _pixel_distances() -> NDArray[np.int64]:
+    """Squared distance between any two pixels of a half cell (144, 144)."""
+    y, x = np.divmod(np.arange(PIXELS), HALF_PX)
+    return (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2

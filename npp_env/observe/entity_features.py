@@ -1,0 +1,358 @@
+"""Observations of what is around the ninja: `entity_states`, `switch_states` and `spatial_context`."""
+
+from __future__ import annotations
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import cos, sin
+    from cython.cimports.npp_env.observe.view import View, half
+    from cython.cimports.npp_env.sim.layout import Level, Ninja, World, ifloor
+else:
+    from math import cos, sin
+
+    from npp_env.observe.plain import half
+    from npp_env.sim.structs import ifloor
+
+WIDTH_PX = cython.declare(cython.double, 1056.0)
+HEIGHT_PX = cython.declare(cython.double, 600.0)
+SPEED_SCALE = cython.declare(cython.double, 12.0)
+RADIUS_SCALE = cython.declare(cython.double, 24.0)
+ENTITY_FEATURES = cython.declare(cython.int, 28)
+FIRST_KIND = cython.declare(cython.int, 9)
+MINES_SHOWN = cython.declare(cython.int, 8)
+GRID_SIDE = cython.declare(cython.int, 11)
+MINE_SCALE = cython.declare(cython.double, 132.0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def unit(z: cython.double) -> cython.double:
+    """Cut to [-1, 1]."""
+    if z < -1:
+        return -1.0
+    if z > 1:
+        return 1.0
+    return z
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def kind_column(kind: cython.int) -> cython.int:
+    """Column of the one-hot type, 0..18, in ascending order of the game's ids; the opened exit is 18."""
+    if kind <= 3:
+        return kind - 1
+    if kind <= 6:
+        return kind - 2
+    if kind == 8:
+        return 5
+    if kind <= 11:
+        return kind - 4
+    if kind == 14:
+        return 8
+    if kind <= 17:
+        return kind - 7
+    if kind <= 21:
+        return kind - 9
+    if kind <= 26:
+        return kind - 10
+    return 17
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def entity_matters(view: cython.pointer(View), e: cython.int) -> cython.int:
+    """Whether an entity still takes part: not collected, not used up."""
+    kind: cython.int = view.world.level.entities[e].kind
+    slot: cython.int = view.world.level.entities[e].slot
+    if kind == 2 or kind == 3:
+        return view.world.flags[slot] == 0
+    if kind == 6:
+        return view.world.flags[slot] == 0
+    if kind == 8:
+        return view.world.flags[slot] == 1
+    return 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def entity_radius(kind: cython.int, mode: cython.int) -> cython.double:
+    """Size of an entity in pixels: its radius, or half its side."""
+    if kind == 1 or kind == 21:
+        return 3.5 if mode == 1 else 4.0 if mode == 0 else 4.5
+    if kind == 5 or kind == 18:
+        return 10.0
+    if kind == 6 or kind == 8 or kind == 25:
+        return 5.0
+    if kind == 11:
+        return 12.0
+    if kind == 14:
+        return 7.5
+    if kind == 17 or kind == 20:
+        return 9.0
+    if kind == 26:
+        return 4.0
+    if kind == 28:
+        return 12.0
+    return 6.0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_entity(view: cython.pointer(View), index: cython.int, out: cython.pointer(cython.ushort)) -> cython.void:
+    """One row of `entity_states`; an index beyond the entities means a mover (an opened exit)."""
+    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
+    n: cython.pointer(Ninja) = w.ninja
+    count: cython.int = w.level.n_entities
+    k: cython.int
+    kind: cython.int
+    slot: cython.int
+    o: cython.int
+    mode: cython.double = 0.0
+    x: cython.double
+    y: cython.double
+    vx: cython.double = 0.0
+    vy: cython.double = 0.0
+    nx: cython.double = 0.0
+    ny: cython.double = 0.0
+    radius: cython.double
+    for k in range(ENTITY_FEATURES):
+        out[k] = 0
+    if index >= count:
+        x = w.movers[index - count].x
+        y = w.movers[index - count].y
+        out[FIRST_KIND + 18] = half(1.0)
+        radius = 12.0
+    else:
+        kind = w.level.entities[index].kind
+        slot = w.level.entities[index].slot
+        o = w.level.entities[index].orientation
+        x = w.level.entities[index].x
+        y = w.level.entities[index].y
+        radius = entity_radius(kind, 0)
+        out[FIRST_KIND + kind_column(kind)] = half(1.0)
+        if kind == 1 or kind == 21:
+            radius = entity_radius(kind, w.flags[slot])
+            mode = 1.0 if w.flags[slot] == 0 else 0.5 if w.flags[slot] == 2 else 0.0
+        elif kind == 5 or kind == 6 or kind == 8:
+            mode = w.flags[slot] & 1
+        elif kind == 24:
+            mode = w.flags[slot]
+        elif kind == 10 or kind == 11:
+            nx = eighth_x(o)
+            ny = eighth_x((o + 6) % 8)
+        elif kind >= 14:
+            x = w.movers[slot].x
+            y = w.movers[slot].y
+            if kind == 14 or kind == 26:
+                nx = eighth_x(2 * w.movers[slot].turn)
+                ny = eighth_x((2 * w.movers[slot].turn + 6) % 8)
+                vx = nx * (8.0 / 7.0 if kind == 14 else 1.3)
+                vy = ny * (8.0 / 7.0 if kind == 14 else 1.3)
+                mode = w.level.entities[index].mode / 3.0
+            elif kind == 16:
+                vx = w.movers[slot].phase * 24.0 / 7.0
+                mode = w.movers[slot].phase
+            elif kind == 17 or kind == 25:
+                vx = w.movers[slot].u
+                vy = w.movers[slot].v
+            elif kind == 20:
+                mode = w.movers[slot].phase
+                nx = 1.0 if o == 0 else -1.0 if o == 4 else 0.0
+                if nx == 0:
+                    ny = 1.0 if o == 2 else -1.0
+                vx = nx * mode * (20.0 / 7.0 if mode > 0 else 8.0 / 7.0)
+                vy = ny * mode * (20.0 / 7.0 if mode > 0 else 8.0 / 7.0)
+            elif kind == 23:
+                nx = cos(w.movers[slot].u)
+                ny = sin(w.movers[slot].u)
+                mode = w.movers[slot].phase
+            elif kind == 28:
+                nx = w.movers[slot].u
+                ny = w.movers[slot].v
+                mode = w.movers[slot].phase / 3.0
+                if w.movers[slot].phase == 2:
+                    vx = -4 * nx
+                    vy = -4 * ny
+                elif w.movers[slot].phase == 3:
+                    vx = nx
+                    vy = ny
+    out[0] = half(1.0)
+    out[1] = half(unit((x - n.x) / WIDTH_PX))
+    out[2] = half(unit((y - n.y) / HEIGHT_PX))
+    out[3] = half(unit(vx / SPEED_SCALE))
+    out[4] = half(unit(vy / SPEED_SCALE))
+    out[5] = half(unit(nx))
+    out[6] = half(unit(ny))
+    out[7] = half(mode)
+    out[8] = half(radius / RADIUS_SCALE)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def eighth_x(orientation: cython.int) -> cython.double:
+    """Horizontal part of the unit vector of an orientation."""
+    if orientation == 2 or orientation == 6:
+        return 0.0
+    if orientation == 0:
+        return 1.0
+    if orientation == 4:
+        return -1.0
+    if orientation == 1 or orientation == 7:
+        return 0.7071067811865476
+    return -0.7071067811865476
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_entity_states(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+    """The nearest entities that matter, nearest first, ties by map order; rows of zeros behind them."""
+    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
+    level: cython.pointer(Level) = w.level
+    squares = cython.declare(cython.double[64])
+    chosen = cython.declare(cython.int[64])
+    count: cython.int = 0
+    i: cython.int
+    k: cython.int
+    kind: cython.int
+    x: cython.double
+    y: cython.double
+    d: cython.double
+    total: cython.int = level.n_entities + level.n_movers
+    for i in range(total):
+        if i >= level.n_entities:
+            k = i - level.n_entities
+            # Of the movers only the exit is not in the entity table, and only an opened one is listed.
+            if level.entities[level.mover_entity[k]].kind != 3 or w.movers[k].cell < 0:
+                continue
+            x = w.movers[k].x
+            y = w.movers[k].y
+        else:
+            kind = level.entities[i].kind
+            if kind >= 14 and kind != 21 and kind != 24:
+                x = w.movers[level.entities[i].slot].x
+                y = w.movers[level.entities[i].slot].y
+            else:
+                if not entity_matters(view, i):
+                    continue
+                x = level.entities[i].x
+                y = level.entities[i].y
+        d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
+        if count == view.k_entities:
+            if d >= squares[count - 1]:
+                continue
+            k = count - 1
+        else:
+            k = count
+            count += 1
+        while k > 0 and squares[k - 1] > d:
+            squares[k] = squares[k - 1]
+            chosen[k] = chosen[k - 1]
+            k -= 1
+        squares[k] = d
+        chosen[k] = i
+    for i in range(count):
+        write_entity(view, chosen[i], out + i * ENTITY_FEATURES if cython.compiled else out[i * ENTITY_FEATURES :])
+    for i in range(count * ENTITY_FEATURES, view.k_entities * ENTITY_FEATURES):
+        out[i] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_switch_states(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+    """Up to five of exits, then locked doors, then trap doors: switch and door relative to the ninja, and the state."""
+    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
+    level: cython.pointer(Level) = w.level
+    count: cython.int = 0
+    wanted: cython.int
+    i: cython.int
+    k: cython.int
+    for k in range(25):
+        out[k] = 0
+    for k in range(3):
+        wanted = 3 if k == 0 else 6 if k == 1 else 8
+        for i in range(level.n_entities):
+            if level.entities[i].kind != wanted:
+                continue
+            if count == 5:
+                return
+            out[5 * count] = half(unit((level.entities[i].x - w.ninja.x) / WIDTH_PX))
+            out[5 * count + 1] = half(unit((level.entities[i].y - w.ninja.y) / HEIGHT_PX))
+            out[5 * count + 2] = half(unit((level.entities[i].x0 - w.ninja.x) / WIDTH_PX))
+            out[5 * count + 3] = half(unit((level.entities[i].y0 - w.ninja.y) / HEIGHT_PX))
+            out[5 * count + 4] = half(1.0 if w.flags[level.entities[i].slot] & 1 else 0.0)
+            count += 1
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_spatial_context(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+    """How solid the 11 x 11 half cells around the ninja are, its place in the middle one, and the nearest mines."""
+    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
+    level: cython.pointer(Level) = w.level
+    ci: cython.int = ifloor(w.ninja.x / 12)
+    cj: cython.int = ifloor(w.ninja.y / 12)
+    squares = cython.declare(cython.double[8])
+    chosen = cython.declare(cython.int[8])
+    count: cython.int = 0
+    i: cython.int
+    j: cython.int
+    k: cython.int = 0
+    e: cython.int
+    m: cython.int
+    dx: cython.double
+    dy: cython.double
+    d: cython.double
+    for j in range(cj - GRID_SIDE // 2, cj + GRID_SIDE // 2 + 1):
+        for i in range(ci - GRID_SIDE // 2, ci + GRID_SIDE // 2 + 1):
+            if i < 0 or i >= 88 or j < 0 or j >= 50:
+                out[k] = half(1.0)
+            else:
+                out[k] = half(level.solid[j * 88 + i] / 144.0)
+            k += 1
+    out[k] = half((w.ninja.x / 12 - ci) * 2 - 1)
+    out[k + 1] = half((w.ninja.y / 12 - cj) * 2 - 1)
+    k += 2
+    for m in range(level.n_mines):
+        e = level.mines[m]
+        dx = level.entities[e].x - w.ninja.x
+        dy = level.entities[e].y - w.ninja.y
+        d = dx * dx + dy * dy
+        if count == MINES_SHOWN:
+            if d >= squares[count - 1]:
+                continue
+            i = count - 1
+        else:
+            i = count
+            count += 1
+        while i > 0 and squares[i - 1] > d:
+            squares[i] = squares[i - 1]
+            chosen[i] = chosen[i - 1]
+            i -= 1
+        squares[i] = d
+        chosen[i] = e
+    for m in range(MINES_SHOWN):
+        if m < count:
+            e = chosen[m]
+            j = w.flags[level.entities[e].slot]
+            out[k] = half(1.0)
+            out[k + 1] = half(unit((level.entities[e].x - w.ninja.x) / MINE_SCALE))
+            out[k + 2] = half(unit((level.entities[e].y - w.ninja.y) / MINE_SCALE))
+            out[k + 3] = half(1.0 if j == 0 else 0.5 if j == 2 else 0.0)
+        else:
+            out[k] = 0
+            out[k + 1] = 0
+            out[k + 2] = 0
+            out[k + 3] = 0
+        k += 4

@@ -1,0 +1,96 @@
+"""Observations of the ninja itself: `game_state` and `action_mask`."""
+
+from __future__ import annotations
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.npp_env.observe.view import View, half
+    from cython.cimports.npp_env.sim.layout import Ninja, ifloor
+else:
+    from npp_env.observe.plain import half
+    from npp_env.sim.structs import ifloor
+
+G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
+SPEED_SCALE = cython.declare(cython.double, 12.0)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def unit(z: cython.double) -> cython.double:
+    """Cut to [-1, 1]."""
+    if z < -1:
+        return -1.0
+    if z > 1:
+        return 1.0
+    return z
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_game_state(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+    """The 34 numbers of `game_state`; `GAME_STATE_FIELDS` names them."""
+    n: cython.pointer(Ninja) = view.world.ninja
+    k: cython.int
+    out[0] = half(unit(n.x / 528.0 - 1))
+    out[1] = half(unit(n.y / 300.0 - 1))
+    out[2] = half((n.x / 24 - ifloor(n.x / 24)) * 2 - 1)
+    out[3] = half((n.y / 24 - ifloor(n.y / 24)) * 2 - 1)
+    out[4] = half(unit(n.vx / SPEED_SCALE))
+    out[5] = half(unit(n.vy / SPEED_SCALE))
+    for k in range(8):
+        out[6 + k] = 0
+    k = n.state
+    if k >= 6:
+        # Dead and doomed are one, celebrating comes next.
+        k = 7 if k == 8 else 6
+    out[6 + k] = half(1.0)
+    out[14] = half(n.air)
+    out[15] = half(n.walled)
+    out[16] = half(unit(n.wn))
+    out[17] = half(unit(n.fnx))
+    out[18] = half(unit(n.fny))
+    out[19] = half(unit(n.cnx))
+    out[20] = half(unit(n.cny))
+    out[21] = half((n.b_jump + 1) / 6.0)
+    out[22] = half((n.b_floor + 1) / 6.0)
+    out[23] = half((n.b_wall + 1) / 6.0)
+    out[24] = half((n.b_pad + 1) / 6.0)
+    out[25] = half(n.hold / 46.0)
+    out[26] = half(n.g / G_FALL)
+    out[27] = half(n.h)
+    out[28] = half(n.jump_prev)
+    out[29] = half(unit(n.pnx))
+    out[30] = half(unit(n.pny))
+    if view.limit_frames > 0:
+        out[31] = half(unit(1.0 - n.frame / cython.cast(cython.double, view.limit_frames)))
+    else:
+        out[31] = half(1.0)
+    out[32] = half(1.0 if n.switches > 0 else 0.0)
+    if view.gold_total > 0:
+        out[33] = half(unit((view.gold_total - n.gold) / cython.cast(cython.double, view.gold_total)))
+    else:
+        out[33] = 0
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_action_mask(view: cython.pointer(View), out: cython.pointer(cython.uchar)) -> cython.void:
+    """Which of the six actions can make a difference to the ninja's motion.
+
+    When the episode has ended no input counts: only idle stays. A jump that is held on from the previous tick does
+    nothing unless the ninja is rising (holding prolongs it) or an earlier press is still buffered, so the jump actions
+    are then masked; releasing is what makes the next jump possible.
+    """
+    n: cython.pointer(Ninja) = view.world.ninja
+    k: cython.int
+    out[0] = 1
+    for k in range(1, 6):
+        out[k] = n.state < 6
+    if n.jump_prev and n.state != 3 and n.b_jump < 0:
+        for k in range(3, 6):
+            out[k] = 0

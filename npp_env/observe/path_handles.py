@@ -1,0 +1,57 @@
+"""Path distances of a level in one door configuration, as the kernel reads them, shared by all environments."""
+
+from __future__ import annotations
+
+import weakref
+
+from npp_env.level.cache import LevelCache
+from npp_env.level.model import Level
+from npp_env.observe.path_features import PathHandle
+
+_handles: weakref.WeakValueDictionary[tuple[str, int], PathHandle] = weakref.WeakValueDictionary()
+
+
+def path_handle(level: Level, doors: int, cache: LevelCache | None = None) -> PathHandle:
+    """The distances while the switches of the doors in a bit mask are taken.
+
+    Args:
+        level: The level.
+        doors: Bit d is set if the switch of the d-th locked or trap door, in map order, is taken.
+        cache: Where the graph is kept; the process's own by default.
+    """
+    key = (level.hash, doors)
+    handle = _handles.get(key)
+    if handle is None:
+        handle = _build(level, doors, cache)
+        _handles[key] = handle
+    return handle
+
+
+def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
+    from npp_env.graph.distances import fields_of
+    from npp_env.graph.navigation import graph_of
+
+    graph = graph_of(level, cache)
+    fields = fields_of(level, doors, cache)
+    arrays = {
+        "nearest": graph.nearest_node,
+        "node_x": graph.node_x,
+        "node_y": graph.node_y,
+        "node_kind": graph.node_kind,
+        "split_half": graph.split_half,
+        "split_node": graph.split_node,
+        "edge_start": graph.edge_start,
+        "edge_target": graph.edge_target,
+        "edge_kind": graph.edge_kind,
+        "switch_distance": fields.switch_distance,
+        "exit_distance": fields.exit_distance,
+        "switch_next": fields.switch_next,
+        "exit_next": fields.exit_next,
+        "reachable": fields.reachable,
+    }
+    return PathHandle(
+        arrays,
+        float(fields.spawn_switch_distance),
+        float(fields.switch_exit_distance),
+        float(fields.reachable_share),
+    )

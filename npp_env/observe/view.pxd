@@ -1,0 +1,59 @@
+# What an observation is a function of: a level, a state, and the episode's context.
+from npp_env.sim.layout cimport World
+
+cdef struct Paths:
+    int n_nodes
+    int n_edges
+    int n_split
+    unsigned short* nearest
+    unsigned short* split_half
+    unsigned short* split_node
+    float* node_x
+    float* node_y
+    unsigned char* node_kind
+    unsigned int* edge_start
+    unsigned short* edge_target
+    unsigned char* edge_kind
+    float* switch_distance
+    float* exit_distance
+    unsigned short* switch_next
+    unsigned short* exit_next
+    unsigned char* reachable
+    double switch_exit_distance
+    double spawn_distance
+    double reachable_share
+
+cdef struct View:
+    World world
+    Paths* paths
+    unsigned char* background
+    int limit_frames
+    int gold_total
+    int k_entities
+    int max_nodes
+    int max_edges
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    #include <math.h>
+    /* Nearest float16 of a double, ties to even; as numpy converts it. */
+    static inline unsigned short npp_half(double value) {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        unsigned short sign = (unsigned short)((bits >> 48) & 0x8000u);
+        int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
+        uint64_t mantissa = bits & 0xfffffffffffffULL;
+        if (exponent > 15) return (unsigned short)(sign | 0x7c00u);
+        if (exponent < -14) {
+            double scaled = rint(fabs(value) * 16777216.0);
+            return (unsigned short)(sign | (unsigned short)scaled);
+        }
+        unsigned int half = ((unsigned int)(exponent + 15) << 10) | (unsigned int)(mantissa >> 42);
+        uint64_t rest = mantissa & 0x3ffffffffffULL;
+        if (rest > 0x20000000000ULL || (rest == 0x20000000000ULL && (half & 1u))) half += 1;
+        return (unsigned short)(sign | half);
+    }
+    """
+    unsigned short half "npp_half"(double value) noexcept nogil

@@ -1,0 +1,57 @@
+"""Which lines of Python allocated what is still alive, and grew between two moments."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+PACKAGE_FOLDER = Path(__file__).resolve().parent
+
+
+@dataclass(frozen=True, slots=True)
+class AllocationSite:
+    """Growth at one line of code between two moments."""
+
+    site: str
+    growth_bytes: int
+    growth_count: int
+    bytes: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+class SiteLedger:
+    """Live bytes by line of code at one moment; keeps two numbers a line, not the snapshot itself."""
+
+    def __init__(self) -> None:
+        snapshot = tracemalloc.take_snapshot().filter_traces(
+            (
+                tracemalloc.Filter(False, tracemalloc.__file__),
+                tracemalloc.Filter(False, str(PACKAGE_FOLDER / "*")),
+                tracemalloc.Filter(False, "<frozen importlib*"),
+                tracemalloc.Filter(False, "*/cProfile.py"),
+                tracemalloc.Filter(False, "*/tqdm/*"),
+            )
+        )
+        self._lines = {
+            (statistic.traceback[0].filename, statistic.traceback[0].lineno): (
+                statistic.size,
+                statistic.count,
+            )
+            for statistic in snapshot.statistics("lineno")
+        }
+
+    def growth_since(self, earlier: SiteLedger, limit: int = 20) -> list[AllocationSite]:
+        """Lines whose live bytes grew since `earlier`, the largest growth first."""
+        sites = []
+        for (filename, line), (size, count) in self._lines.items():
+            size_before, count_before = earlier._lines.get((filename, line), (0, 0))
+            if size > size_before:
+                name = f"{filename}:{line}"
+                sites.append(AllocationSite(name, size - size_before, count - count_before, size))
+        sites.sort(key=lambda site: (-site.growth_bytes, site.site))
+        return sites[:limit]

@@ -1,0 +1,128 @@
+"""Before against after: two profiles, compared owner by owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from npp_env.profiling.errors import ProfilingError
+
+PROFILE_FORMAT = "npp_env.memory_profile"
+PROFILE_VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class OwnerChange:
+    """Bytes of one owner in both profiles."""
+
+    owner: str
+    before_bytes: int
+    after_bytes: int
+
+    @property
+    def change_bytes(self) -> int:
+        """After minus before."""
+        return self.after_bytes - self.before_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One number in both profiles; None where a profile lacks it."""
+
+    name: str
+    unit: str
+    before: float | None
+    after: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Owners, the largest change first, and the measures of the whole run."""
+
+    owners: tuple[OwnerChange, ...]
+    measures: tuple[Measure, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        owners = [{**asdict(owner), "change_bytes": owner.change_bytes} for owner in self.owners]
+        return {"owners": owners, "measures": [asdict(measure) for measure in self.measures]}
+
+    def to_text(self) -> str:
+        """Two tables: the run as a whole, and the owners."""
+        lines = [f"{'measure':<32} {'before':>14} {'after':>14} {'change':>10}"]
+        for measure in self.measures:
+            label = f"{measure.name} ({measure.unit})"
+            before, after = measure.before, measure.after
+            percent = f"{(after - before) / abs(before):+.1%}" if before and after is not None else "-"
+            lines.append(f"{label:<32} {_cell(before):>14} {_cell(after):>14} {percent:>10}")
+        lines += ["", f"{'owner':<32} {'before KB':>14} {'after KB':>14} {'change KB':>10}"]
+        for owner in self.owners:
+            kilobytes = (owner.before_bytes / 1024, owner.after_bytes / 1024, owner.change_bytes / 1024)
+            lines.append(
+                f"{owner.owner:<32} {kilobytes[0]:>14,.1f} {kilobytes[1]:>14,.1f} {kilobytes[2]:>+10,.1f}"
+            )
+        if not self.owners:
+            lines.append("(neither profile names owners)")
+        return "\n".join(lines)
+
+
+def compare(baseline: Mapping[str, Any], current: Mapping[str, Any]) -> Comparison:
+    """Compare two profiles (the content of `memory.json`).
+
+    Args:
+        baseline: The profile before.
+        current: The profile after.
+
+    Raises:
+        ProfilingError: One of them is not a profile of npp_env.
+    """
+    for name, profile in (("baseline", baseline), ("current", current)):
+        if not isinstance(profile, Mapping) or profile.get("format") != PROFILE_FORMAT:
+            raise ProfilingError(f"the {name} is not a memory.json of npp_env")
+    before, after = _owner_bytes(baseline), _owner_bytes(current)
+    owners = [OwnerChange(name, before.get(name, 0), after.get(name, 0)) for name in {**before, **after}]
+    owners.sort(key=lambda owner: (-abs(owner.change_bytes), -owner.after_bytes, owner.owner))
+    measures = tuple(
+        Measure(name, unit, _lookup(baseline, *path), _lookup(current, *path))
+        for name, unit, path in (
+            ("memory at the end", "bytes", ("summary", "final_bytes")),
+            ("growth per 1,000 steps", "bytes", ("summary", "slope_per_1k")),
+            ("steps per second", "1/s", ("summary", "steps_per_second")),
+            ("bytes named by owners", "bytes", ("owners", "total_bytes")),
+        )
+    )
+    return Comparison(tuple(owners), measures)
+
+
+def load_profile(path: Path) -> dict[str, Any]:
+    """Read a `memory.json`.
+
+    Raises:
+        ProfilingError: It is not one.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ProfilingError(f"{path}: not JSON ({error})") from None
+    if not isinstance(data, dict) or data.get("format") != PROFILE_FORMAT:
+        raise ProfilingError(f"{path}: not a memory.json of npp_env")
+    if data.get("version") != PROFILE_VERSION:
+        raise ProfilingError(f"{path}: version {data.get('version')!r}, this npp_env reads {PROFILE_VERSION}")
+    return data
+
+
+def _owner_bytes(profile: Mapping[str, Any]) -> dict[str, int]:
+    owners = (profile.get("owners") or {}).get("owners", {})
+    return {name: int(sizes["private_bytes"]) + int(sizes["shared_bytes"]) for name, sizes in owners.items()}
+
+
+def _lookup(profile: Mapping[str, Any], section: str, key: str) -> float | None:
+    value = (profile.get(section) or {}).get(key)
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _cell(value: float | None) -> str:
+    return "-" if value is None else f"{value:,.1f}"

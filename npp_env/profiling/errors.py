@@ -1,0 +1,24 @@
+"""Errors of the profiler."""
+
+from __future__ import annotations
+
+from npp_env.errors import NppError
+
+
+class ProfilingError(NppError, ValueError):
+    """A profiling request that makes no sense; the message says what was given and what to give instead."""
+
+
+class SnapshotError(NppError, ValueError):
+    """A snapshot file that cannot be read, or that asks for more than reading plain data."""
+
+
+class MissingDependencyError(NppError, ImportError):
+    """An optional package is needed; the message carries the pip line."""
+
+    def __init__(self, package: str, purpose: str, pip_line: str) -> None:
+        super().__init__(f"{package} is needed {purpose}; install it with: {pip_line}")
+
+
+class LowMemoryError(NppError, MemoryError):
+    """The memory guard stopped a loop; what had to be saved has been saved."""

@@ -1,0 +1,423 @@
+"""The two grey frames of a state: around the ninja, and the whole level.
+
+Both begin as a copy of the level's background (see `npp_env.render.background`); what can change is drawn on
+top. Harmful things are darker than walls and empty space, helpful ones brighter, and brightest is the ninja.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cython
+
+if cython.compiled:
+    from cython.cimports.libc.math import cos, fabs, sin
+    from cython.cimports.libc.string import memcpy
+    from cython.cimports.npp_env.render.canvas import Canvas, copy_window, draw_line, fill_box, fill_disc
+    from cython.cimports.npp_env.sim.kernel import LevelHandle, bind
+    from cython.cimports.npp_env.sim.layout import Entity, Level, World, ifloor
+    from cython.cimports.npp_env.sim.walls import ray_length
+else:
+    from math import cos, fabs, sin
+
+    from npp_env.render.canvas import copy_window, draw_line, fill_box, fill_disc
+    from npp_env.render.uncompiled import Canvas
+    from npp_env.sim.kernel import LevelHandle
+    from npp_env.sim.structs import ifloor
+    from npp_env.sim.uncompiled import unpack_world
+    from npp_env.sim.walls import ray_length
+
+from npp_env.errors import NppError
+from npp_env.render.greys import BACKGROUND_BYTES
+from npp_env.render.greys import WALL as WALL_GREY
+
+FRAME_SIDE = cython.declare(cython.int, 84)
+HALF_WIDTH = cython.declare(cython.int, 528)
+HALF_HEIGHT = cython.declare(cython.int, 300)
+VIEW_WIDTH = cython.declare(cython.int, 176)
+VIEW_HEIGHT = cython.declare(cython.int, 100)
+WALL = cython.declare(cython.int, WALL_GREY)
+DIAGONAL = cython.declare(cython.double, 0.7071067811865476)
+
+# Below this scale a small thing is one blot; details would only wash it out.
+DETAIL_SCALE = cython.declare(cython.double, 0.3)
+# No entity reaches farther from its position than this, beams and door switches aside.
+REACH_PX = cython.declare(cython.double, 18.0)
+DEAD = cython.declare(cython.int, 6)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def direction_x(orientation: cython.int) -> cython.double:
+    """Horizontal part of the unit vector of an orientation (0 right, then clockwise in eighths)."""
+    if orientation == 2 or orientation == 6:
+        return 0.0
+    if orientation == 0:
+        return 1.0
+    if orientation == 4:
+        return -1.0
+    if orientation == 1 or orientation == 7:
+        return DIAGONAL
+    return -DIAGONAL
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_door(c: cython.pointer(Canvas), e: cython.pointer(Entity), grey: cython.int) -> cython.void:
+    """The line of a closed door."""
+    if e.orientation == 0 or e.orientation == 4:
+        fill_box(c, e.x0, e.y0, 2.0, 12.0, grey)
+    else:
+        fill_box(c, e.x0, e.y0, 12.0, 2.0, grey)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_plate(
+    c: cython.pointer(Canvas), e: cython.pointer(Entity), half_length: cython.double, grey: cython.int
+) -> cython.void:
+    """A launch pad or one-way platform: a bar across its direction, and a dot on the side that it faces."""
+    nx: cython.double = direction_x(e.orientation)
+    ny: cython.double = direction_x((e.orientation + 6) % 8)
+    tx: cython.double = -ny * half_length
+    ty: cython.double = nx * half_length
+    # One-ways hold at their position, so that the bar lies behind it.
+    x: cython.double = e.x - 2.0 * nx
+    y: cython.double = e.y - 2.0 * ny
+    draw_line(c, x - tx, y - ty, x + tx, y + ty, 2.0, grey)
+    if c.scale > DETAIL_SCALE:
+        draw_line(c, e.x, e.y, e.x + 4.0 * nx, e.y + 4.0 * ny, 1.5, grey)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_fixed(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.pointer(Entity)) -> cython.void:
+    """An entity that stays where it is, by its flag; nothing for those that move."""
+    kind: cython.int = e.kind
+    flag: cython.int = 0
+    if kind >= 14 and kind != 21 and kind != 24:
+        return
+    if e.slot >= 0:
+        flag = w.flags[e.slot]
+    if kind == 1 or kind == 21:
+        if flag == 0:
+            fill_disc(c, e.x, e.y, 5.0, 0)
+        elif flag == 1:
+            fill_disc(c, e.x, e.y, 3.5, 96)
+        else:
+            fill_disc(c, e.x, e.y, 5.0, 52)
+    elif kind == 2:
+        if flag == 0:
+            fill_disc(c, e.x, e.y, 4.0, 200)
+    elif kind == 3:
+        if flag == 0:
+            fill_disc(c, e.x0, e.y0, 12.0, 192)
+            fill_disc(c, e.x0, e.y0, 8.0, 96)
+            fill_box(c, e.x, e.y, 6.0, 4.0, 230)
+        else:
+            fill_disc(c, e.x0, e.y0, 12.0, 230)
+            fill_disc(c, e.x0, e.y0, 6.0, 180)
+    elif kind == 5:
+        if (flag & 1) == 0:
+            draw_door(c, e, 160)
+    elif kind == 6:
+        if (flag & 1) == 0:
+            draw_door(c, e, 28)
+            fill_box(c, e.x, e.y, 4.0, 4.0, 190)
+    elif kind == 8:
+        if (flag & 1) == 0:
+            draw_door(c, e, 36)
+        else:
+            fill_box(c, e.x, e.y, 4.0, 4.0, 88)
+    elif kind == 10:
+        draw_plate(c, e, 6.0, 214)
+    elif kind == 11:
+        draw_plate(c, e, 12.0, 176)
+    elif kind == 24:
+        fill_disc(c, e.x, e.y, 7.0, 172)
+        if c.scale > DETAIL_SCALE:
+            fill_disc(c, e.x, e.y, 4.0, 136)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_laser(c: cython.pointer(Canvas), w: cython.pointer(World), m: cython.int) -> cython.void:
+    """A laser turret with its beam, up to the wall that ends it."""
+    x: cython.double = w.movers[m].x
+    y: cython.double = w.movers[m].y
+    angle: cython.double = w.movers[m].u
+    # A ray needs a finite start and direction.
+    if fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0:
+        dx: cython.double = cos(angle)
+        dy: cython.double = sin(angle)
+        length: cython.double = ray_length(w, x, y, dx, dy)
+        draw_line(c, x, y, x + length * dx, y + length * dy, 1.0, 16)
+    fill_disc(c, x, y, 6.0, 0)
+    if c.scale > DETAIL_SCALE:
+        fill_disc(c, x, y, 2.5, 160)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_mover(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.pointer(Entity)) -> cython.void:
+    """An entity that moves, where it is now."""
+    kind: cython.int = e.kind
+    x: cython.double = w.movers[e.slot].x
+    y: cython.double = w.movers[e.slot].y
+    q: cython.double
+    if kind == 14:
+        fill_disc(c, x, y, 7.5, 20)
+        if c.scale > DETAIL_SCALE:
+            fill_disc(c, x, y, 3.0, 160)
+    elif kind == 26:
+        fill_disc(c, x, y, 4.5, 20)
+        if c.scale > DETAIL_SCALE:
+            fill_disc(c, x, y, 1.5, 160)
+    elif kind == 16:
+        fill_box(c, x, y, 6.0, 6.0, 20)
+    elif kind == 17:
+        fill_box(c, x, y, 9.0, 9.0, 184)
+        fill_box(c, x, y, 6.0, 6.0, 156)
+    elif kind == 20:
+        fill_box(c, x, y, 9.0, 9.0, 156)
+        q = -9.0
+        if e.orientation == 0 or e.orientation == 2:
+            q = 9.0
+        if e.orientation == 0 or e.orientation == 4:
+            fill_box(c, x + q, y, 2.0, 8.0, 0)
+        else:
+            fill_box(c, x, y + q, 8.0, 2.0, 0)
+    elif kind == 25:
+        fill_disc(c, x, y, 8.0, 44)
+        fill_disc(c, x, y, 5.0, 0)
+    elif kind == 28:
+        fill_box(c, x, y, 12.0, 12.0, 156)
+        fill_disc(c, x, y, 8.0, 0)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_entities(c: cython.pointer(Canvas), w: cython.pointer(World)) -> cython.void:
+    """All entities, those that move above those that do not, and the ninja on top."""
+    k: cython.int
+    m: cython.int
+    apart: cython.bint
+    e: cython.pointer(Entity)
+    # What the canvas shows, in world pixels, with a margin for the size of things.
+    left: cython.double = c.left / c.scale - REACH_PX
+    top: cython.double = c.top / c.scale - REACH_PX
+    right: cython.double = (c.left + c.width) / c.scale + REACH_PX
+    bottom: cython.double = (c.top + c.height) / c.scale + REACH_PX
+    for k in range(w.level.n_entities):
+        e = cython.address(w.level.entities[k]) if cython.compiled else w.level.entities[k]
+        # The switch of these is far from the door or exit, and one of the two may be seen.
+        apart = e.kind == 3 or e.kind == 6 or e.kind == 8
+        if apart or (e.x > left and e.x < right and e.y > top and e.y < bottom):
+            draw_fixed(c, w, e)
+    for m in range(w.level.n_movers):
+        k = w.level.mover_entity[m]
+        e = cython.address(w.level.entities[k]) if cython.compiled else w.level.entities[k]
+        if e.slot != m or e.kind == 3:
+            # Exits are drawn by their switch's flag, and of a laser's two movers only the first is its place.
+            continue
+        if e.kind == 23:
+            draw_laser(c, w, m)
+        elif (
+            w.movers[m].x > left and w.movers[m].x < right and w.movers[m].y > top and w.movers[m].y < bottom
+        ):
+            draw_mover(c, w, e)
+    fill_disc(c, w.ninja.x, w.ninja.y, 10.0, 255)
+    if w.ninja.state == DEAD:
+        fill_disc(c, w.ninja.x, w.ninja.y, 5.0, 0)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_player_frame(
+    level: cython.pointer(Level),
+    state: cython.pointer(cython.uchar),
+    background: cython.pointer(cython.uchar),
+    out: cython.pointer(cython.uchar),
+) -> cython.void:
+    """Draw the (84, 84) frame centred on the ninja, 2 world pixels to the pixel; beyond the level is wall."""
+    if cython.compiled:
+        world: World
+        canvas: Canvas
+        w: cython.pointer(World) = cython.address(world)
+        c: cython.pointer(Canvas) = cython.address(canvas)
+        bind(w, level, state, cython.NULL)
+    else:
+        w = unpack_world(level, state)
+        c = Canvas()
+    c.pixels = out
+    c.width = FRAME_SIDE
+    c.height = FRAME_SIDE
+    c.scale = 0.5
+    # The camera stands on whole pixels, so that still things look the same wherever they appear.
+    c.left = camera(w.ninja.x)
+    c.top = camera(w.ninja.y)
+    copy_window(background, HALF_WIDTH, HALF_HEIGHT, c, WALL)
+    draw_entities(c, w)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def camera(position: cython.double) -> cython.double:
+    """First pixel of the half-size picture that the player frame shows, in one axis."""
+    if not (fabs(position) < 10000.0):
+        return 10000.0
+    return ifloor(position * 0.5 + 0.5) - 42
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def draw_global_view(
+    level: cython.pointer(Level),
+    state: cython.pointer(cython.uchar),
+    background: cython.pointer(cython.uchar),
+    out: cython.pointer(cython.uchar),
+) -> cython.void:
+    """Draw the (100, 176) view of the whole level, 6 world pixels to the pixel."""
+    if cython.compiled:
+        world: World
+        canvas: Canvas
+        w: cython.pointer(World) = cython.address(world)
+        c: cython.pointer(Canvas) = cython.address(canvas)
+        bind(w, level, state, cython.NULL)
+        memcpy(out, background + HALF_WIDTH * HALF_HEIGHT, VIEW_WIDTH * VIEW_HEIGHT)
+    else:
+        w = unpack_world(level, state)
+        c = Canvas()
+        out[:] = background[HALF_WIDTH * HALF_HEIGHT :]
+    c.pixels = out
+    c.width = VIEW_WIDTH
+    c.height = VIEW_HEIGHT
+    c.scale = 1.0 / 6.0
+    c.left = 0.0
+    c.top = 0.0
+    draw_entities(c, w)
+
+
+def player_frame(handle: LevelHandle, state: Any, background: Any, out: Any) -> Any:
+    """Draw the frame centred on the ninja.
+
+    Args:
+        handle: The level.
+        state: uint8 (at least handle.state_bytes,), a state of this level.
+        background: uint8 (176000,), the level's `frame_background`.
+        out: uint8 (84, 84) or (84, 84, 1), contiguous; written in place.
+
+    Returns:
+        `out`.
+
+    Raises:
+        NppError: An array has the wrong size.
+    """
+    source: cython.const[cython.uchar][::1] = background.reshape(-1)
+    block: cython.const[cython.uchar][::1] = state
+    target: cython.uchar[::1] = out.reshape(-1)
+    check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], FRAME_SIDE * FRAME_SIDE)
+    if cython.compiled:
+        draw_player_frame(
+            cython.address(handle.level),
+            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
+            cython.cast(cython.pointer(cython.uchar), cython.address(source[0])),
+            cython.address(target[0]),
+        )
+    else:
+        draw_player_frame(handle.level, state, memoryview(source), memoryview(target))
+    return out
+
+
+def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> Any:
+    """Draw the view of the whole level.
+
+    Args:
+        handle: The level.
+        state: uint8 (at least handle.state_bytes,), a state of this level.
+        background: uint8 (176000,), the level's `frame_background`.
+        out: uint8 (100, 176) or (100, 176, 1), contiguous; written in place.
+
+    Returns:
+        `out`.
+
+    Raises:
+        NppError: An array has the wrong size.
+    """
+    source: cython.const[cython.uchar][::1] = background.reshape(-1)
+    block: cython.const[cython.uchar][::1] = state
+    target: cython.uchar[::1] = out.reshape(-1)
+    check_sizes(
+        handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], VIEW_WIDTH * VIEW_HEIGHT
+    )
+    if cython.compiled:
+        draw_global_view(
+            cython.address(handle.level),
+            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
+            cython.cast(cython.pointer(cython.uchar), cython.address(source[0])),
+            cython.address(target[0]),
+        )
+    else:
+        draw_global_view(handle.level, state, memoryview(source), memoryview(target))
+    return out
+
+
+def beam_length(
+    handle: LevelHandle, state: Any, x: cython.double, y: cython.double, angle: cython.double
+) -> float:
+    """Length of a laser's beam from a finite point (x, y) in the level, up to the first wall or closed door.
+
+    Args:
+        handle: The level.
+        state: uint8 (at least handle.state_bytes,), a state of this level.
+        x: Start of the beam in world pixels.
+        y: Start of the beam in world pixels.
+        angle: Its direction, 0 to the right, clockwise in radians.
+    """
+    block: cython.const[cython.uchar][::1] = state
+    if block.shape[0] < handle.state_bytes:
+        raise NppError(f"a state of this level takes {handle.state_bytes} bytes, got {block.shape[0]}")
+    if not (fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0):
+        raise NppError(f"a beam needs a point in the level and an angle, got ({x}, {y}) and {angle}")
+    if cython.compiled:
+        world: World
+        bind(
+            cython.address(world),
+            cython.address(handle.level),
+            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
+            cython.NULL,
+        )
+        return ray_length(cython.address(world), x, y, cos(angle), sin(angle))
+    else:
+        return ray_length(unpack_world(handle.level, state), x, y, cos(angle), sin(angle))
+
+
+@cython.cfunc
+@cython.exceptval(-1)
+def check_sizes(
+    state_bytes: cython.Py_ssize_t,
+    block: cython.Py_ssize_t,
+    source: cython.Py_ssize_t,
+    target: cython.Py_ssize_t,
+    pixels: cython.Py_ssize_t,
+) -> cython.int:
+    """Refuse arrays that the drawing would run out of."""
+    if block < state_bytes:
+        raise NppError(f"a state of this level takes {state_bytes} bytes, got {block}")
+    if source != BACKGROUND_BYTES:
+        raise NppError(f"a frame background has {BACKGROUND_BYTES} bytes, got {source}")
+    if target != pixels:
+        raise NppError(f"the frame has {pixels} pixels, `out` has {target}")
+    return 0

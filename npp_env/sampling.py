@@ -1,0 +1,94 @@
+"""Which level an episode is played on: strategies as objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from npp_env.errors import ConfigError
+
+_MASK = 0xFFFFFFFFFFFFFFFF
+
+
+def episode_hash(key: int, episode: int) -> int:
+    """64 random bits for an episode: splitmix64 of the environment's key and the episode's number."""
+    z = (key + (episode + 1) * 0x9E3779B97F4A7C15) & _MASK
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
+    return z ^ (z >> 31)
+
+
+class LevelSampling(Protocol):
+    """Chooses levels; the same key and episode must give the same level, whatever else happened."""
+
+    def choose(self, environment: int, key: int, episode: int, count: int) -> int:
+        """The number of a level.
+
+        Args:
+            environment: Number of the environment.
+            key: 64 random bits that the seed of the environment gave.
+            episode: Number of the episode since then, from 0.
+            count: Number of levels in the set.
+        """
+
+
+class UniformSampling:
+    """Every level equally often."""
+
+    def choose(self, environment: int, key: int, episode: int, count: int) -> int:
+        """See `LevelSampling`."""
+        return 0 if count == 1 else episode_hash(key, episode) % count
+
+
+class WeightedSampling:
+    """Levels by weight.
+
+    Args:
+        weights: One non-negative weight per level.
+    """
+
+    def __init__(self, weights: Sequence[float]) -> None:
+        values = np.asarray(weights, np.float64)
+        if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:
+            raise ConfigError(f"sampling weights must be non-negative numbers with a positive sum, got {weights!r}")
+        self._upper = np.cumsum(values) / values.sum()
+
+    def choose(self, environment: int, key: int, episode: int, count: int) -> int:
+        """See `LevelSampling`."""
+        if count != len(self._upper):
+            raise ConfigError(f"{len(self._upper)} sampling weights for {count} levels")
+        share = (episode_hash(key, episode) >> 11) / 2**53
+        return int(np.searchsorted(self._upper, share, side="right").clip(0, count - 1))
+
+
+class CurriculumSampling:
+    """Levels by a function of the caller's, for curricula.
+
+    Args:
+        choose: Called with the environment, the episode's number, 64 random bits and the number of levels.
+    """
+
+    def __init__(self, choose: Callable[[int, int, int, int], int]) -> None:
+        self._choose = choose
+
+    def choose(self, environment: int, key: int, episode: int, count: int) -> int:
+        """See `LevelSampling`."""
+        number = int(self._choose(environment, episode, episode_hash(key, episode), count))
+        if not 0 <= number < count:
+            raise ConfigError(f"the curriculum chose level {number}; the set has numbers 0 to {count - 1}")
+        return number
+
+
+def parse_sampling(sampling: Any) -> LevelSampling:
+    """The strategy that `sampling=` stands for: None or `uniform`, a list of weights, a function, or a strategy."""
+    if sampling is None or (isinstance(sampling, str) and sampling == "uniform"):
+        return UniformSampling()
+    if isinstance(sampling, (list, tuple, np.ndarray)):
+        return WeightedSampling(sampling)
+    if hasattr(sampling, "choose"):
+        return sampling  # type: ignore[no-any-return]
+    if callable(sampling):
+        return CurriculumSampling(sampling)
+    raise ConfigError(f"sampling is {sampling!r}; it must be 'uniform', a list of weights, or a function")

@@ -1,0 +1,75 @@
+"""The HTML report in a real browser."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from npp_env.profiling import Holding, MemoryReport, profile_loop
+
+BROWSER = next(
+    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+)
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on PATH")
+
+# Runs before the report's own script, and writes into the page what went wrong.
+WATCH = """<script>
+window.problems = [];
+addEventListener("error", event => problems.push(String(event.message)));
+console.error = (...words) => problems.push(words.join(" "));
+addEventListener("load", () => setTimeout(() => {
+  const svg = document.querySelector(".plot svg"), box = svg.getBoundingClientRect();
+  svg.dispatchEvent(new MouseEvent("mousemove", {clientX: box.left + box.width / 2, clientY: box.top + 20}));
+  const result = document.createElement("output");
+  result.textContent = JSON.stringify({problems, tip: document.querySelector(".tip").textContent,
+    charts: [...document.querySelectorAll("svg.chart")].filter(s => s.clientHeight > 50).length,
+    wide: document.documentElement.scrollWidth, inner: innerWidth,
+    requests: performance.getEntriesByType("resource").map(r => r.name)});
+  result.id = "outcome"; document.body.append(result);
+}, 50));
+</script>"""
+
+
+@pytest.mark.timeout(90)
+def test_the_report_opens_without_errors_and_shows_its_charts(tmp_path):
+    kept = []
+    result = profile_loop(
+        lambda: kept.append(bytearray(50)),
+        steps=2000,
+        snapshot_interval=20,
+        progress=False,
+        owners=lambda: MemoryReport(
+            [Holding("kept", "list", 50 * len(kept)), Holding("levels", "tiles", 4400, True)]
+        ),
+    )
+    result.write(tmp_path, result.compare_with(result.profile))
+    page = (tmp_path / "report.html").read_text()
+    (tmp_path / "watched.html").write_text(page.replace("<head>", "<head>" + WATCH))
+    command = [
+        BROWSER,
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--disable-sync",
+        f"--user-data-dir={tmp_path / 'profile'}",
+        "--window-size=1366,768",
+        "--virtual-time-budget=2000",
+        "--dump-dom",
+        (tmp_path / "watched.html").as_uri(),
+    ]
+    dom = subprocess.run(command, capture_output=True, text=True, check=True, timeout=80).stdout
+    match = re.search(r'<output id="outcome">(.*?)</output>', dom)
+    assert match is not None
+    outcome = match[1]
+    assert '"problems":[]' in outcome
+    assert '"charts":4' in outcome
+    assert '"requests":[]' in outcome
+    assert re.search(r"step (9\d\d|1,0\d\d)", outcome)
+    wide, inner = re.search(r'"wide":(\d+),"inner":(\d+)', outcome).groups()
+    assert int(wide) <= int(inner)

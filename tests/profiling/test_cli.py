@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import argparse
+import json
+import pickle
+
+import numpy as np
+import pytest
+
+from npp_env.cli import analyze
+from npp_env.cli import profile as profile_command
+from npp_env.errors import ConfigError, NppError
+from npp_env.profiling import Holding, MemoryReport
+
+from .test_snapshots import cuda_snapshot
+
+
+def arguments(module, *words):
+    parser = argparse.ArgumentParser()
+    module.add_arguments(parser)
+    return parser.parse_args([str(word) for word in words])
+
+
+@pytest.fixture
+def program(monkeypatch):
+    """Stands in for the environment: leaks as many bytes a step as the seed says."""
+    kept, closed = [], []
+
+    def make_stepper(args):
+        def step():
+            if args.seed:
+                kept.append(bytearray(args.seed))
+
+        def owners():
+            return MemoryReport([Holding("kept", "list", len(kept) * args.seed), Holding("states", "x", 100)])
+
+        return profile_command.Stepper(step, owners, lambda: closed.append(True))
+
+    monkeypatch.setattr(profile_command, "make_stepper", make_stepper)
+    return closed
+
+
+FAST = (
+    "--headless",
+    "--profile-memory",
+    "--no-progress",
+    "--memory-snapshot-interval",
+    "20",
+    "--profile-frames",
+    "2000",
+)
+
+
+def test_a_leak_gives_exit_code_3(program, tmp_path, capsys):
+    code = profile_command.run(arguments(profile_command, *FAST, "--seed", "200", "-o", tmp_path / "out"))
+    assert code == 3
+    assert program == [True]
+    assert "growing" in capsys.readouterr().out
+    assert len(list((tmp_path / "out").iterdir())) == 4
+
+
+def test_no_leak_gives_exit_code_0_and_json(program, tmp_path, capsys):
+    assert profile_command.run(arguments(profile_command, *FAST, "-o", tmp_path, "--json")) == 0
+    assert json.loads(capsys.readouterr().out)["steps"] == 2000
+
+
+def test_reports_are_not_overwritten_by_chance(program, tmp_path):
+    words = (*FAST, "-o", tmp_path)
+    profile_command.run(arguments(profile_command, *words))
+    with pytest.raises(NppError, match="-f overwrites"):
+        profile_command.run(arguments(profile_command, *words))
+    assert profile_command.run(arguments(profile_command, *words, "-f")) == 0
+
+
+def test_a_baseline_is_compared_by_owner(program, tmp_path, capsys):
+    profile_command.run(arguments(profile_command, *FAST, "--seed", "200", "-o", tmp_path / "before"))
+    capsys.readouterr()
+    words = (*FAST, "-o", tmp_path / "after", "--compare", tmp_path / "before" / "memory.json")
+    profile_command.run(arguments(profile_command, *words))
+    line = next(line for line in capsys.readouterr().out.splitlines() if line.startswith("kept"))
+    assert "-390.6" in line
+    assert "Before against after" in (tmp_path / "after" / "report.html").read_text()
+
+
+@pytest.mark.parametrize("option", ["--profile-frames", "--memory-snapshot-interval", "--num-envs"])
+def test_counts_below_one_are_refused(program, tmp_path, option):
+    with pytest.raises(ConfigError, match=option):
+        profile_command.run(arguments(profile_command, "-o", tmp_path, option, "0"))
+
+
+def test_recorded_actions_are_played_over_and_over(tmp_path):
+    class Env:
+        class action_space:
+            shape = (2,)
+
+    path = tmp_path / "actions.npy"
+    np.save(path, np.array([3, 5]))
+    next_action = profile_command._recorded(path, Env)
+    assert [next_action().tolist() for _ in range(3)] == [[3, 3], [5, 5], [3, 3]]
+    np.save(path, np.array([0.5]))
+    with pytest.raises(ConfigError, match="integers"):
+        profile_command._recorded(path, Env)
+    path.write_bytes(pickle.dumps([1]))
+    with pytest.raises(ConfigError, match="not a"):
+        profile_command._recorded(path, Env)
+
+
+def write_series(folder, leak):
+    folder.mkdir()
+    for step in range(0, 20_000, 1000):
+        path = folder / f"snapshot_step_{step}.pickle"
+        path.write_bytes(pickle.dumps(cuda_snapshot(step, leak=leak)))
+
+
+def test_analyze_prints_the_table_the_slope_and_the_contexts(tmp_path, capsys):
+    write_series(tmp_path / "s", 50 * 1024)
+    assert analyze.run(arguments(analyze, tmp_path / "s")) == 3
+    text = capsys.readouterr().out
+    for part in (
+        "total active MB",
+        "small pool MB",
+        "large pool MB",
+        "blocks",
+        "growing: +50.0 KB",
+        "collect (",
+    ):
+        assert part in text
+
+
+def test_analyze_writes_json_and_does_not_overwrite(tmp_path):
+    write_series(tmp_path / "s", 0)
+    words = (tmp_path / "s", "--json", "-o", tmp_path / "out.json")
+    assert analyze.run(arguments(analyze, *words)) == 0
+    (series,) = json.loads((tmp_path / "out.json").read_text())["series"]
+    assert series["growth"]["verdict"] == "flat"
+    assert len(series["rows"]) == 20
+    with pytest.raises(NppError, match="-f overwrites"):
+        analyze.run(arguments(analyze, *words))
+
+
+def test_analyze_of_unreadable_files_is_a_negative_result(tmp_path, capsys):
+    (tmp_path / "snapshot_step_1.pickle").write_bytes(b"nonsense")
+    assert analyze.run(arguments(analyze, tmp_path)) == 1
+    assert "snapshot_step_1.pickle" in capsys.readouterr().out
