@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import ObservationLayout
+from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import Capacity
 from npp_env.sampling import LevelSampling, UniformSampling
 from npp_env.sim.handles import handle_of
@@ -26,6 +27,7 @@ from npp_env.sim.views import flags_view, ninja_view
 GOLD = 2
 FOREIGN_LEVEL = -1
 _SPARE_LEVELS = 64
+_DOOR_CONFIGURATIONS = 16
 _UNBOUNDED_STATE_BYTES = 4096
 
 
@@ -39,6 +41,7 @@ class LevelResources:
     gold: int
     limit_frames: int
     background: NDArray[np.uint8] | None
+    paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
 
 
 def limit_frames_of(level: Level, configured: int | str | None) -> int:
@@ -193,12 +196,17 @@ class Episodes:
         paths = self._paths(item, 0)
         self.engine.assign(i, item.handle, paths, item.background, item.limit_frames, item.gold, item.index)
 
-    def _paths(self, item: LevelResources, doors: int) -> Any:
+    def _paths(self, item: LevelResources, doors: int) -> PathHandle | None:
         if not self.config.needs_graph:
             return None
-        from npp_env.observe.path_handles import path_handle
+        found = item.paths.get(doors)
+        if found is None:
+            from npp_env.observe.path_handles import path_handle
 
-        return path_handle(item.level, doors, self.cache)
+            found = item.paths[doors] = path_handle(item.level, doors, self.cache)
+            while len(item.paths) > _DOOR_CONFIGURATIONS:
+                item.paths.popitem(last=False)
+        return found
 
     def follow_doors(self) -> None:
         """Give the environments whose doors changed in this step the distances of their new configuration."""

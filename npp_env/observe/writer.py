@@ -51,6 +51,17 @@ def state_bytes(view: cython.pointer(View)) -> cython.pointer(cython.uchar):
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def pixels(row: cython.pointer(cython.uchar)) -> cython.pointer(cython.uchar):
+    """A row of bytes as the frames take it."""
+    if cython.compiled:
+        return row
+    return memoryview(row)
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def write_observation(
@@ -69,9 +80,9 @@ def write_observation(
     elif key == 4:
         write_spatial_context(view, halves(out))
     elif key == 5:
-        draw_player_frame(view.world.level, state_bytes(view), view.background, out)
+        draw_player_frame(view.world.level, state_bytes(view), pixels(view.background), pixels(out))
     elif key == 6:
-        draw_global_view(view.world.level, state_bytes(view), view.background, out)
+        draw_global_view(view.world.level, state_bytes(view), pixels(view.background), pixels(out))
     elif key == 7:
         write_node_feats(view, halves(out))
     elif key == 8:
