@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.episodes import FOREIGN_LEVEL, Episodes, LevelResources
 from npp_env.errors import ConfigError, NppError
+from npp_env.holdings import memory_report
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
+from npp_env.memory import MemoryReport
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
 from npp_env.saved_state import SavedState, read_saved_state, write_saved_state
@@ -248,6 +250,10 @@ class NppEnv(gym.Env[Any, Any]):
         """
         read_saved_state(state).restore(self._episodes, 0)
         self._was_reset = True
+
+    def memory_report(self) -> MemoryReport:
+        """Every array and cache that this environment holds, its bytes, and whether others share it."""
+        return memory_report(self, self._episodes, self._arrays)
 
     def render(self) -> Any:
         """A fresh uint8 (600, 1056, 3) picture, or None after drawing it in the window of `render_mode="human"`."""

@@ -157,6 +157,11 @@ class Episodes:
             level = found[0]
         return self._load(level, FOREIGN_LEVEL)
 
+    def kept(self) -> list[LevelResources]:
+        """Everything loaded: for the levels in use, and for some that were."""
+        found = {id(item): item for item in (*self._resources.values(), *self._in_use) if item is not None}
+        return list(found.values())
+
     def present(self, i: int) -> LevelResources | None:
         """What the level of environment i needs, or None before its first episode."""
         return self._in_use[i]

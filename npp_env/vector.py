@@ -15,6 +15,8 @@ from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.env import level_option, split_levels
 from npp_env.episodes import Episodes
 from npp_env.errors import ConfigError, NppError
+from npp_env.holdings import memory_report
+from npp_env.memory import MemoryReport
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
 from npp_env.sampling import parse_sampling
@@ -304,6 +306,10 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             if not 0 <= i < self.num_envs:
                 raise NppError(f"there is no environment {i}; they have numbers 0 to {self.num_envs - 1}")
         return chosen
+
+    def memory_report(self) -> MemoryReport:
+        """Every array and cache that these environments hold, its bytes, and whether others share it."""
+        return memory_report(self, self._episodes, self._arrays)
 
     def render(self, indices: Sequence[int] | None = None) -> tuple[NDArray[np.uint8], ...] | None:
         """Fresh uint8 (600, 1056, 3) pictures of all or some environments."""
