@@ -4,12 +4,15 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.py' -o -name '*.pxd')
 
-.PHONY: demo test check lint types package build sanitize bench clean
+OPTIONAL_TESTS = tests/integrations tests/profiling tests/test_docs.py tests/test_env.py
 
+.PHONY: demo test test-optional test-oldest check lint types package build sanitize bench clean
+
+# The kernel is compiled by the next rule, once, and again when a source changes.
 $(VENV)/.ready: setup.cfg pyproject.toml setup.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e ".[dev]"
+	NPP_UNCOMPILED=1 $(BIN)/python -m pip install -q -e ".[dev]"
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(SOURCES)
@@ -23,6 +26,20 @@ demo: build
 
 test: build
 	$(BIN)/python -m pytest
+
+# The adapters and tools that need more than the base installation; here a skipped test is a failure.
+test-optional: build
+	$(PYTHON) -m venv $(VENV)/optional
+	$(VENV)/optional/bin/python -m pip install -q --upgrade pip
+	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
+	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,report,video,optional]"
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest $(OPTIONAL_TESTS)
+
+# The oldest Gymnasium that is supported.
+test-oldest: build
+	$(PYTHON) -m venv $(VENV)/oldest
+	NPP_UNCOMPILED=1 $(VENV)/oldest/bin/python -m pip install -q -e ".[test]" gymnasium==1.1.1
+	$(VENV)/oldest/bin/python -m pytest tests/test_env.py tests/test_vector.py
 
 lint: build
 	$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 """Compile the kernel; everything declarative stands in setup.cfg.
 
-A machine without a C compiler still gets a working (slow) package: if any extension fails to build, all of them
-are left out, because a half-compiled kernel would not fit together.
+A machine without a C compiler still gets a working (slow) package: if any extension fails to build, all of
+them are left out, because a half-compiled kernel would not fit together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
-COMPILED = sorted(p.with_suffix(".py") for p in (ROOT / "npp_env").rglob("*.pxd") if p.with_suffix(".py").exists())
+COMPILED = sorted(
+    p.with_suffix(".py") for p in (ROOT / "npp_env").rglob("*.pxd") if p.with_suffix(".py").exists()
+)
 SANITIZE = os.environ.get("NPP_SANITIZE") == "1"
 
 
@@ -35,8 +37,8 @@ def extensions() -> list[Extension]:
     if sys.platform == "win32":
         compile_args, link_args = ["/O2", "/fp:precise"], []
     else:
-        # The physics must agree to the last bit with the uncompiled kernel: no fused multiply-add, no fast-math.
-        compile_args, link_args = ["-O3", "-ffp-contract=off", "-fno-math-errno"], []
+        # To agree to the last bit with the uncompiled kernel: no fused multiply-add, no fast-math.
+        compile_args, link_args = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"], []
     if SANITIZE:
         flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
         compile_args, link_args = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", *flags], flags
@@ -66,6 +68,10 @@ def extensions() -> list[Extension]:
 class BuildKernel(build_ext):
     """Build all extensions or none."""
 
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
     def run(self) -> None:
         try:
             super().run()
@@ -82,7 +88,8 @@ class BuildKernel(build_ext):
 
     def remove_outputs(self) -> None:
         for extension in self.extensions:
-            for path in (self.get_ext_fullpath(extension.name), Path(self.build_lib) / self.get_ext_filename(extension.name)):
+            built = Path(self.build_lib) / self.get_ext_filename(extension.name)
+            for path in (self.get_ext_fullpath(extension.name), built):
                 Path(path).unlink(missing_ok=True)
 
 

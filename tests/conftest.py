@@ -17,3 +17,16 @@ def private_cache(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cache")
     os.environ["NPP_ENV_CACHE"] = str(folder)
     return folder
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Where everything optional is installed (NPP_NO_SKIPS=1), say what was skipped all the same."""
+    if os.environ.get("NPP_NO_SKIPS") == "1":
+        for report in terminalreporter.stats.get("skipped", []):
+            terminalreporter.write_line(f"skipped, which is a failure here: {report.nodeid} {report.longrepr}")
+
+
+def pytest_sessionfinish(session, exitstatus):
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get("NPP_NO_SKIPS") == "1" and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = 1
