@@ -23,7 +23,6 @@ ITERATIONS = 300
 STEPS_PER_ITERATION = 32
 OBSERVATION_SIZE = 64
 HIDDEN_SIZE = 32
-BUDGET_FRACTION = 0.05
 
 
 def train(fixed: bool) -> dict[str, object]:
@@ -39,8 +38,7 @@ def train(fixed: bool) -> dict[str, object]:
     critic = torch.nn.Linear(HIDDEN_SIZE, 1)
     parameters = [*encoder.parameters(), *memory.parameters(), *critic.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=1e-3)
-    # A run of seconds: the default budget of 1.5 % would pay for a handful of readings only.
-    tracker = MemoryTracker(interval=STEPS_PER_ITERATION, budget_fraction=BUDGET_FRACTION)
+    tracker = MemoryTracker(interval=STEPS_PER_ITERATION)
     state = torch.zeros(1, HIDDEN_SIZE)
     step = 0
     for _ in range(ITERATIONS):

@@ -15,10 +15,14 @@ from npp_env import __version__
 from npp_env.errors import NppError
 
 COMMANDS: dict[str, str] = {
+    "analyze": "read a series of memory snapshots: growth, slope, correlation, top contexts",
+    "cache": "show, fill or empty the cache of compiled levels",
     "demo": "step many environments over the shipped levels and print speed and memory",
     "levels": "list, show, validate and convert levels",
     "play": "play a level with the keyboard",
+    "profile": "profile memory and time of the environment; exit code 3 on a leak",
     "replay": "play a recording and report outcome, frame, gold and score",
+    "soak": "run millions of steps and prove that memory stays flat; exit code 3 if it grows",
 }
 
 USER_ERROR = 2

@@ -55,7 +55,7 @@ class DemoResult:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env demo`."""
     add = parser.add_argument
-    add("--num-envs", type=int, default=1024, metavar="N", help="environments (default %(default)s)")
+    add("--num-envs", type=int, default=4096, metavar="N", help="environments (default %(default)s)")
     add("--seconds", type=float, default=5.0, metavar="S", help="how long to run (default %(default)s)")
     add(
         "--steps",

@@ -9,16 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from npp_env.errors import ConfigError, NppError
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.profiling.owners import MemoryReport
+from npp_env.memory import MemoryReport
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
+from npp_env.recording import load_recording
 
 NAME = "profile"
 HELP = "profile memory and time of the environment; exit code 3 on a leak"
 LEAK = 3
+ACTION_OF_INPUT = np.array([0, 3, 2, 5, 1, 4, 1, 4])
+"""Action of each input byte (bit 0 jump, bit 1 right, bit 2 left; left wins)."""
 DEFAULT_OUTPUT = Path("npp_env_profile")
 
 
@@ -43,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
     add("--observations", metavar="NAMES", help="observations, separated by commas")
     add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
-    add("--actions", type=Path, metavar="FILE.npy", help="recorded actions to play, over and over")
+    add("--actions", type=Path, metavar="FILE", help="recorded play, over and over: a recording, or integers in a .npy file")
     add("--compare", type=Path, metavar="BASELINE.json", help="an earlier memory.json")
     add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
     add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
@@ -120,15 +126,8 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
 
 
 def _recorded(path: Path, env: Any) -> Callable[[], Any]:
-    """Plays the actions of a .npy file (integers), over and over; all environments play the same."""
-    import numpy as np
-
-    try:
-        actions = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise ConfigError(f"{path}: not a .npy file of actions ({error})") from None
-    if actions.ndim != 1 or len(actions) == 0 or not np.issubdtype(actions.dtype, np.integer):
-        raise ConfigError(f"{path}: a row of integers is needed, got {actions.dtype} {actions.shape}")
+    """Plays recorded actions over and over; all environments play the same."""
+    actions = _actions_of(path, env.unwrapped.config.frame_skip)
     shape, position = env.action_space.shape, -1
 
     def next_action() -> Any:
@@ -137,6 +136,20 @@ def _recorded(path: Path, env: Any) -> Callable[[], Any]:
         return np.full(shape, actions[position]) if shape else int(actions[position])
 
     return next_action
+
+
+def _actions_of(path: Path, frame_skip: int) -> NDArray[np.integer[Any]]:
+    """The actions in a .npy file of integers, or in a recording: its input at the first tick of each step."""
+    if path.suffix != ".npy":
+        inputs = load_recording(path).inputs & 7
+        return ACTION_OF_INPUT[inputs[::frame_skip]]
+    try:
+        actions = np.load(path, allow_pickle=False)
+    except ValueError as error:
+        raise ConfigError(f"{path}: not a .npy file of actions ({error})") from None
+    if actions.ndim != 1 or len(actions) == 0 or not np.issubdtype(actions.dtype, np.integer):
+        raise ConfigError(f"{path}: a row of integers is needed, got {actions.dtype} {actions.shape}")
+    return actions
 
 
 def _label(args: argparse.Namespace) -> str:

@@ -16,7 +16,7 @@ from npp_env.profiling.errors import (
 )
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth, fit_speed_drift
 from npp_env.profiling.guard import GuardAction, MemoryGuard
-from npp_env.profiling.owners import Holding, MemoryReport, OwnerTotal
+from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.phases import PhaseGrowth, PhaseLedger, PhaseReport
 from npp_env.profiling.run import ProfileResult, profile_loop
 from npp_env.profiling.samples import Sample, SampleLog

@@ -24,7 +24,7 @@ from npp_env.profiling.compare import PROFILE_FORMAT, PROFILE_VERSION, Compariso
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, Verdict, worst_verdict
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.profiling.owners import MemoryReport
+from npp_env.memory import MemoryReport
 from npp_env.profiling.report import format_report
 from npp_env.profiling.report_html import format_html
 from npp_env.profiling.tracker import MemoryTracker

@@ -93,6 +93,10 @@ def test_recorded_actions_are_played_over_and_over(tmp_path):
         class action_space:
             shape = (2,)
 
+        class unwrapped:
+            class config:
+                frame_skip = 4
+
     path = tmp_path / "actions.npy"
     np.save(path, np.array([3, 5]))
     next_action = profile_command._recorded(path, Env)

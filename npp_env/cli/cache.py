@@ -1,0 +1,159 @@
+"""`npp-env cache info|warm|clear`: the compiled artifacts on disk."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from npp_env.errors import NppError
+from npp_env.level.cache import LevelCache
+from npp_env.level.cache_store import ENVIRONMENT_VARIABLE, ArtifactStore
+from npp_env.level.level_set import LevelSet
+from npp_env.level.model import Level
+
+NAME = "cache"
+HELP = "show, fill or empty the cache of compiled levels"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env cache`."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    info = actions.add_parser("info", help="what is stored, by artifact")
+    info.set_defaults(act=show_info)
+    warm = actions.add_parser("warm", help="compile levels ahead of time")
+    warm.add_argument(
+        "levels", nargs="*", metavar="LEVELS", help="files, folders, globs, shipped:GROUP (default: all shipped)"
+    )
+    warm.add_argument(
+        "--artifacts",
+        default="geometry,graph,distances",
+        metavar="NAMES",
+        help=f"comma-separated, of {', '.join(_BUILDERS)} (default %(default)s)",
+    )
+    warm.set_defaults(act=warm_cache)
+    clear = actions.add_parser("clear", help="remove everything that is stored")
+    clear.set_defaults(act=clear_cache)
+    for action in (info, warm, clear):
+        action.add_argument(
+            "--directory", type=Path, metavar="DIR", help=f"default: ${ENVIRONMENT_VARIABLE} or the platform's cache"
+        )
+        action.add_argument("--json", action="store_true", help="print data instead of text")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    return int(args.act(args))
+
+
+def show_info(args: argparse.Namespace) -> int:
+    """`cache info`."""
+    store = _store(LevelCache(directory=args.directory))
+    table: dict[str, dict[str, int]] = {}
+    levels = set()
+    for file in store.files():
+        row = table.setdefault(file.artifact, {"files": 0, "bytes": 0})
+        row["files"] += 1
+        row["bytes"] += file.nbytes
+        levels.add(file.level_hash)
+    total = {key: sum(row[key] for row in table.values()) for key in ("files", "bytes")}
+    if args.json:
+        data = {"directory": str(store.directory), "levels": len(levels), "artifacts": table, "total": total}
+        print(json.dumps(data, indent=1))
+        return 0
+    print(f"{store.directory}: {len(levels)} levels")
+    print(f"{'artifact':<12} {'files':>7} {'bytes':>14}")
+    for name, row in [*sorted(table.items()), ("total", total)]:
+        print(f"{name:<12} {row['files']:>7,} {row['bytes']:>14,}")
+    return 0
+
+
+def warm_cache(args: argparse.Namespace) -> int:
+    """`cache warm`; 1 if a level could not be compiled."""
+    names = [name for name in args.artifacts.split(",") if name]
+    unknown = [name for name in names if name not in _BUILDERS]
+    if unknown or not names:
+        raise NppError(f"--artifacts {args.artifacts}: use some of {', '.join(_BUILDERS)}")
+    levels = LevelSet.parse(args.levels or None)
+    if not levels.is_finite:
+        raise NppError(f"{' '.join(args.levels)}: this set has no end; name single levels")
+    cache = LevelCache(directory=args.directory)
+    store = _store(cache)
+    began = time.perf_counter()
+    failed = 0
+    for index, label in enumerate(levels.names()):
+        try:
+            level = levels[index]
+        except NppError as error:
+            print(f"npp-env cache: {label}: {error}", file=sys.stderr)
+            failed += 1
+            continue
+        for name in names:
+            _BUILDERS[name](level, cache)
+    report = {
+        name: {"built": use.builds, "found": use.loads}
+        for name, use in cache.report().items()
+        if use.builds or use.loads
+    }
+    seconds = time.perf_counter() - began
+    if args.json:
+        data = {"directory": str(store.directory), "levels": len(levels), "failed": failed, "artifacts": report}
+        print(json.dumps({**data, "seconds": round(seconds, 3)}, indent=1))
+    else:
+        print(f"{store.directory}: {len(levels) - failed} of {len(levels)} levels in {seconds:.1f} s")
+        for name, row in report.items():
+            print(f"{name:<12} {row['built']:>6,} built {row['found']:>6,} found")
+    return 1 if failed else 0
+
+
+def clear_cache(args: argparse.Namespace) -> int:
+    """`cache clear`."""
+    store = _store(LevelCache(directory=args.directory))
+    count, nbytes = store.clear()
+    if args.json:
+        print(json.dumps({"directory": str(store.directory), "files": count, "bytes": nbytes}, indent=1))
+    else:
+        print(f"{store.directory}: {count:,} files removed, {nbytes:,} bytes")
+    return 0
+
+
+def _store(cache: LevelCache) -> ArtifactStore:
+    if cache.store is None:
+        raise NppError(f"nothing is stored: ${ENVIRONMENT_VARIABLE} switches it off; name a --directory")
+    return cache.store
+
+
+def _geometry(level: Level, cache: LevelCache) -> Any:
+    from npp_env.sim.geometry import geometry_of
+
+    return geometry_of(level, cache)
+
+
+def _graph(level: Level, cache: LevelCache) -> Any:
+    from npp_env.graph.navigation import graph_of
+
+    return graph_of(level, cache)
+
+
+def _distances(level: Level, cache: LevelCache) -> Any:
+    from npp_env.graph.distances import fields_of
+
+    return fields_of(level, 0, cache)
+
+
+def _background(level: Level, cache: LevelCache) -> Any:
+    from npp_env.render.background import FRAME_BACKGROUND
+
+    return cache.get(level, FRAME_BACKGROUND)
+
+
+_BUILDERS: dict[str, Callable[[Level, LevelCache], Any]] = {
+    "geometry": _geometry,
+    "background": _background,
+    "graph": _graph,
+    "distances": _distances,
+}
