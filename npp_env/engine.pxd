@@ -35,9 +35,7 @@ cdef class Engine:
     cdef readonly list level_handles
     cdef readonly list path_handles
     cdef readonly list backgrounds
-    cdef object outputs_python
     cdef object buffers
-    cdef object plain_weights
     cdef unsigned char* state_base
     cdef Slot* slot_base
     cdef double* reward_base

@@ -6,6 +6,8 @@ which the caller may have to look up other path distances. `finish` adds the sha
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 import numpy as np
 
@@ -51,7 +53,13 @@ SLOT = np.dtype(
 """What an environment has beside its state."""
 
 STATE_ROW = np.dtype(
-    [("version", "<u4"), ("level_index", "<i4"), ("limit_frames", "<i4"), ("episode_steps", "<i4"), ("level", "u1", 16)]
+    [
+        ("version", "<u4"),
+        ("level_index", "<i4"),
+        ("limit_frames", "<i4"),
+        ("episode_steps", "<i4"),
+        ("level", "u1", 16),
+    ]
 )
 """Header of a row of the state layout; the bytes of the state follow it."""
 
@@ -127,7 +135,14 @@ class Engine:
         truncated: bool (num_envs,), of the last step.
     """
 
-    def __init__(self, num_envs: cython.Py_ssize_t, stride: cython.Py_ssize_t, frame_skip: cython.int, weights, capacity):
+    def __init__(
+        self,
+        num_envs: cython.Py_ssize_t,
+        stride: cython.Py_ssize_t,
+        frame_skip: cython.int,
+        weights: Any,
+        capacity: Any,
+    ) -> None:
         if num_envs < 1 or stride < 144 or stride % 8:
             raise NppError(f"num_envs {num_envs} must be at least 1, stride {stride} a multiple of 8, at least 144")
         self.num_envs = num_envs
@@ -143,10 +158,11 @@ class Engine:
         self.backgrounds = [None] * num_envs
         self.k_entities, self.max_nodes, self.max_edges = capacity
         self.n_outputs = 0
-        self.outputs_python = []
         self.buffers = [None, None]
         if cython.compiled:
-            self.state_base = cython.cast(cython.pointer(cython.uchar), cython.cast(cython.size_t, address_of(self.states)))
+            self.state_base = cython.cast(
+                cython.pointer(cython.uchar), cython.cast(cython.size_t, address_of(self.states))
+            )
             self.slot_base = cython.cast(cython.pointer(Slot), cython.cast(cython.size_t, address_of(self.slots)))
             self.reward_base = cython.cast(cython.p_double, cython.cast(cython.size_t, address_of(self.rewards)))
             self.terminated_base = cython.cast(
@@ -168,10 +184,10 @@ class Engine:
             ) = weights
         else:
             names = ("switch", "exit", "death", "time", "gold", "shaping")
-            values = dict(zip((f"{name}_weight" for name in names), weights))
+            values = {f"{name}_weight": weight for name, weight in zip(names, weights[:6], strict=True)}
             self.weights = SimpleNamespace(**values, discount=weights[6])
 
-    def set_outputs(self, buffer: cython.int, arrays) -> None:
+    def set_outputs(self, buffer: cython.int, arrays: Any) -> None:
         """Say where observations are written.
 
         Args:
@@ -196,7 +212,8 @@ class Engine:
                 self.outputs[k].widened = widened
                 self.outputs[k].stride = array.strides[0]
                 self.outputs[k].base[buffer] = cython.cast(
-                    cython.pointer(cython.uchar), cython.cast(cython.size_t, int(array.__array_interface__["data"][0]))
+                    cython.pointer(cython.uchar),
+                    cython.cast(cython.size_t, int(array.__array_interface__["data"][0])),
                 )
 
     def grow(self, stride: cython.Py_ssize_t) -> None:
@@ -211,7 +228,14 @@ class Engine:
             self.state_base = cython.cast(cython.pointer(cython.uchar), cython.cast(cython.size_t, address_of(states)))
 
     def assign(
-        self, i: cython.Py_ssize_t, level: LevelHandle, paths, background, limit_frames: int, gold: int, index: int
+        self,
+        i: cython.Py_ssize_t,
+        level: LevelHandle,
+        paths: Any,
+        background: Any,
+        limit_frames: int,
+        gold: int,
+        index: int,
     ) -> None:
         """Give environment i a level for its next episode; `restart` then begins it.
 
@@ -237,7 +261,7 @@ class Engine:
         self.slots["level_index"][i] = index
         self.set_paths(i, paths)
 
-    def set_paths(self, i: cython.Py_ssize_t, paths) -> None:
+    def set_paths(self, i: cython.Py_ssize_t, paths: Any) -> None:
         """Give environment i the path distances of its present door configuration (a `PathHandle` or None)."""
         self.path_handles[i] = paths
         self.slots["paths"][i] = 0 if paths is None else paths.address
@@ -321,7 +345,7 @@ class Engine:
             for k in range(indices.shape[0]):
                 self.write_one(self.look(None, None, indices[k]), indices[k], buffer)
 
-    def write_key(self, i: cython.Py_ssize_t, key: cython.int, out) -> None:
+    def write_key(self, i: cython.Py_ssize_t, key: cython.int, out: Any) -> None:
         """Write one observation of environment i into a uint8 array of its exact size."""
         self.require(i)
         if cython.compiled:
@@ -329,12 +353,14 @@ class Engine:
             view: View
             self.look(cython.address(view), candidates, i)
             write_observation(
-                cython.address(view), key, cython.cast(cython.pointer(cython.uchar), cython.cast(cython.size_t, address_of(out)))
+                cython.address(view),
+                key,
+                cython.cast(cython.pointer(cython.uchar), cython.cast(cython.size_t, address_of(out))),
             )
         else:
             write_observation(self.look(None, None, i), key, out)
 
-    def write_key_range(self, key: cython.int, out) -> None:
+    def write_key_range(self, key: cython.int, out: Any) -> None:
         """Write one observation of every environment into rows (num_envs, bytes) of a uint8 array."""
         i: cython.Py_ssize_t
         for i in range(self.num_envs):
@@ -377,7 +403,10 @@ class Engine:
         """Point a view at environment i."""
         if cython.compiled:
             bind(
-                cython.address(view.world), self.slot_base[i].level, self.state_base + i * self.stride, candidates
+                cython.address(view.world),
+                self.slot_base[i].level,
+                self.state_base + i * self.stride,
+                candidates,
             )
             view.paths = self.slot_base[i].paths
             view.background = self.slot_base[i].background
@@ -458,9 +487,7 @@ class Engine:
             slot.ended = self.terminated_base[i] or self.truncated_base[i]
             slot.episode_steps += 1
             if slot.paths != cython.NULL and slot.level.n_doors > 0:
-                key = door_key_of(
-                    slot.level, block + cython.sizeof(Ninja) + slot.level.n_movers * cython.sizeof(Mover)
-                )
+                key = door_key_of(slot.level, block + cython.sizeof(Ninja) + slot.level.n_movers * cython.sizeof(Mover))
                 if key != slot.door_key:
                     slot.door_key = key
                     slot.doors_changed = 1

@@ -6,7 +6,7 @@ import copy
 import struct
 from collections.abc import Mapping
 from enum import IntEnum
-from typing import Any, ClassVar, SupportsFloat
+from typing import Any, SupportsFloat
 
 import gymnasium as gym
 import numpy as np
@@ -62,9 +62,9 @@ class NppEnv(gym.Env[Any, Any]):
       block, thwump, toggle mine, laser turret, boost pad, death ball, mini drone, shove thwump, open exit.
     - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors: switch relative
       to the ninja / (1056, 600), door or exit likewise, 1 if open or taken.
-    - `reachability_features` (10,) float16: 0 path length to the switch / 4000 px (1 if unreachable, 0 once taken); 1, 2
-      unit direction of the next hop to it; 3-5 the same for the exit; 6 path length over the switch to the exit / 4000;
-      7 share of the free space that can be reached from the spawn; 8 switch reachable; 9 exit reachable.
+    - `reachability_features` (10,) float16: 0 path length to the switch / 4000 px (1 if unreachable, 0 once taken);
+      1, 2 unit direction of the next hop to it; 3-5 the same for the exit; 6 path length over the switch to the exit /
+      4000; 7 share of the free space that can be reached from the spawn; 8 switch reachable; 9 exit reachable.
     - `spatial_context` (155,) float16: 0-120 how solid the 11 x 11 half tiles (12 px) around the ninja are, row by row;
       121, 122 place within the middle one, -1..1; then the 8 nearest mines: present, dx / 132, dy / 132, mode (1 armed,
       0.5 arming, 0 idle).
@@ -73,17 +73,18 @@ class NppEnv(gym.Env[Any, Any]):
     - `graph_node_feats` (max_nodes, 8) float16: 0, 1 position as in `game_state`; 2, 3 relative to the ninja / (1056,
       600); 4 kind / 8; 5 path length to the end / 4000; 6 reachable from the spawn (0.5: once doors are opened); 7
       the ninja is here.
-      `graph_edge_index` (2, max_edges) uint16: source and target nodes. `graph_edge_feats` (max_edges, 4) float16: offset,
-      length, kind. `graph_node_mask` (max_nodes,) and `graph_edge_mask` (max_edges,) uint8: 1 where there is one.
+      `graph_edge_index` (2, max_edges) uint16: source and target nodes. `graph_edge_feats` (max_edges, 4) float16:
+      offset and length / 24 px, kind / 8. `graph_node_mask` (max_nodes,) and `graph_edge_mask` (max_edges,) uint8: 1
+      where there is one.
     - `action_mask` (6,) uint8: as `action_masks()`.
 
     With `layout="flat"` all keys form one float16 vector in the order of the keys; with `layout="packed"` one uint8
     vector of their bytes; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back.
 
-    **Reward**: see `RewardConfig`. **Termination** on winning or dying, **truncation** after `max_episode_frames` ticks.
+    **Reward**: see `RewardConfig`. **Termination** on winning or dying, **truncation** after `max_episode_frames`.
 
-    **info**: `frame` ticks since the start, `outcome` (see `Outcome`), `gold` collected, `level` its number in the level
-    set (-1 for a level given to `reset`), `phase` 0 on the way to the switch and 1 to the exit, `episode_return`,
+    **info**: `frame` ticks since the start, `outcome` (see `Outcome`), `gold` collected, `level` its number in the
+    level set (-1 for a level given to `reset`), `phase` 0 on the way to the switch and 1 to the exit, `episode_return`,
     `episode_steps`.
 
     **Arrays**: with `copy=True` every observation is a fresh array. With `copy=False` it is a view of a double buffer:
@@ -108,7 +109,10 @@ class NppEnv(gym.Env[Any, Any]):
         4
     """
 
-    metadata: ClassVar[dict[str, Any]] = {"render_modes": ["rgb_array", "human"], "render_fps": 60}
+    metadata: dict[str, Any] = {  # noqa: RUF012
+        "render_modes": ["rgb_array", "human"],
+        "render_fps": 60,
+    }
 
     def __init__(
         self,
@@ -210,7 +214,7 @@ class NppEnv(gym.Env[Any, Any]):
         return view.copy()
 
     def _info(self, truncated: bool) -> dict[str, Any]:
-        frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states, _COUNTERS_OFFSET)
+        frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states.data, _COUNTERS_OFFSET)
         slot = self._engine.slots[0]
         outcome = 1 if state == _CELEBRATING else 2 if state == _DEAD else 3 if truncated else 0
         return {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
 from npp_env.engine import Engine
-from npp_env.errors import LevelError
+from npp_env.errors import LevelError, StateError
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
@@ -56,6 +56,13 @@ def limit_frames_of(level: Level, configured: int | str | None) -> int:
     return int(configured)
 
 
+def largest_state_bytes(levels: LevelSet, cache: LevelCache | None = None) -> int:
+    """Bytes that hold a state of any level of a set, as the `state` layout reserves them."""
+    if not levels.is_finite:
+        return _UNBOUNDED_STATE_BYTES
+    return max(handle_of(level, cache).state_bytes for level in levels)
+
+
 class Episodes:
     """Runs the episodes of `num_envs` environments; the single and the vector environment stand on it.
 
@@ -91,7 +98,7 @@ class Episodes:
             config.observation.keys,
             config.observation.layout,
             capacity,
-            self._largest_state() if config.observation.layout == "state" else 0,
+            largest_state_bytes(self.levels, self.cache) if config.observation.layout == "state" else 0,
         )
         weights = config.reward
         self._weights = (
@@ -119,11 +126,6 @@ class Episodes:
         """Number of levels to choose from; an endless set offers as many as an int32 can number."""
         return len(self.levels) if self.levels.is_finite else 2**31 - 1
 
-    def _largest_state(self) -> int:
-        if not self.levels.is_finite:
-            return _UNBOUNDED_STATE_BYTES
-        return max(handle_of(level, self.cache).state_bytes for level in self.levels)
-
     def resources(self, index: int) -> LevelResources:
         """What level number `index` of the set needs; loaded on first use, and dropped when long unused."""
         found = self._resources.get(index)
@@ -150,12 +152,12 @@ class Episodes:
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level outside the set needs, given as an object or as a specification of exactly one level."""
-        if not isinstance(level, Level):
-            found = LevelSet.parse(level)
-            if len(found) != 1:
-                raise LevelError(f"{level!r} names {len(found)} levels; give one")
-            level = found[0]
-        return self._load(level, FOREIGN_LEVEL)
+        if isinstance(level, Level):
+            return self._load(level, FOREIGN_LEVEL)
+        found = LevelSet.parse(level)
+        if not found.is_finite or len(found) != 1:
+            raise LevelError(f"{level!r} names {len(found) if found.is_finite else 'endless'} levels; give one")
+        return self._load(found[0], FOREIGN_LEVEL)
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
@@ -189,6 +191,11 @@ class Episodes:
         self.engine.restart(indices)
 
     def _grow(self, state_bytes: int) -> None:
+        if self.layout.layout == "state" and state_bytes > self.layout.state_bytes:
+            raise StateError(
+                f"a state of this level takes {state_bytes} bytes, the vectors of the level set have room for "
+                f"{self.layout.state_bytes}; make the level part of the set"
+            )
         if state_bytes > self.engine.stride:
             self.engine.grow(state_bytes)
 

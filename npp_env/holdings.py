@@ -24,7 +24,8 @@ _ARRAY_HEADER_BYTES = 112
 # Shared by all environments of a process, or counted by name.
 _NOT_PRIVATE = (
     type, ModuleType, FunctionType, MethodType, BuiltinFunctionType,
-    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, ObservationSpec, np.dtype, gym.envs.registration.EnvSpec,
+    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, ObservationSpec, np.dtype,
+    gym.envs.registration.EnvSpec,
 )  # fmt: skip
 
 

@@ -78,9 +78,7 @@ class MemoryReport:
         for holding in self.holdings:
             side = shared if holding.shared else private
             side[holding.owner] = side.get(holding.owner, 0) + holding.bytes
-        totals = [
-            OwnerTotal(owner, private.get(owner, 0), shared.get(owner, 0)) for owner in {**private, **shared}
-        ]
+        totals = [OwnerTotal(owner, private.get(owner, 0), shared.get(owner, 0)) for owner in {**private, **shared}]
         totals.sort(key=lambda total: (-total.total_bytes, total.owner))
         return {total.owner: total for total in totals}
 
@@ -94,9 +92,7 @@ class MemoryReport:
         for owner, total in self.by_owner().items():
             own = sorted((h for h in self.holdings if h.owner == owner), key=lambda h: (-h.bytes, h.name))
             lines.append(f"{owner:<24} {'':<28} {total.total_bytes:>14,}")
-            lines += [
-                f"{'':<24} {h.name:<28} {h.bytes:>14,}  {'shared' if h.shared else 'private'}" for h in own
-            ]
+            lines += [f"{'':<24} {h.name:<28} {h.bytes:>14,}  {'shared' if h.shared else 'private'}" for h in own]
         lines.append(f"{'total':<24} {'':<28} {self.total_bytes:>14,}")
         lines.append(f"{'':<24} {'private':<28} {self.private_bytes:>14,}")
         lines.append(f"{'':<24} {'shared':<28} {self.shared_bytes:>14,}")

@@ -81,9 +81,7 @@ class Recording:
 
     def __post_init__(self) -> None:
         if not isinstance(self.level_hash, str) or not _HASH.fullmatch(self.level_hash):
-            raise RecordingError(
-                f"level hash is {self.level_hash!r}; it must be 32 hex digits, as in Level.hash"
-            )
+            raise RecordingError(f"level hash is {self.level_hash!r}; it must be 32 hex digits, as in Level.hash")
         if self.level is not None and self.level.hash != self.level_hash:
             raise RecordingError(
                 f"the recording belongs to level {self.level_hash}, but the level given is {self.level.hash}"
@@ -94,9 +92,7 @@ class Recording:
             if value is not None and not 0 <= value < 1 << 32:
                 raise RecordingError(f"{name} is {value}; it must lie in 0..{(1 << 32) - 1}")
         if self.demo_header is not None and len(self.demo_header) != DEMO_HEADER_BYTES:
-            raise RecordingError(
-                f"the demo header has {len(self.demo_header)} bytes; it must have {DEMO_HEADER_BYTES}"
-            )
+            raise RecordingError(f"the demo header has {len(self.demo_header)} bytes; it must have {DEMO_HEADER_BYTES}")
         object.__setattr__(self, "inputs", _freeze_inputs(self.inputs))
 
     @classmethod
@@ -153,9 +149,7 @@ def read_attract(data: bytes) -> Recording:
             f"of {demo_length} bytes make {expected}, but it has {len(data)}"
         )
     if demo_length < DEMO_HEADER_BYTES:
-        raise RecordingError(
-            f"offset {demo_offset}: the demo has {demo_length} bytes; its header alone takes 30"
-        )
+        raise RecordingError(f"offset {demo_offset}: the demo has {demo_length} bytes; its header alone takes 30")
     header = data[demo_offset : demo_offset + DEMO_HEADER_BYTES]
     (frame_count,) = struct.unpack_from("<I", header, _FRAME_COUNT_OFFSET)
     if frame_count != demo_length - DEMO_HEADER_BYTES:
@@ -207,19 +201,13 @@ def read_recording(data: bytes) -> Recording:
             f"short, or has rubbish at its end"
         )
     if flags >= 16 or outcome >= len(OUTCOMES) or zero:
-        raise RecordingError(
-            f"offset 5: flags {flags}, outcome {outcome}, {zero}; version {_VERSION} has none such"
-        )
+        raise RecordingError(f"offset 5: flags {flags}, outcome {outcome}, {zero}; version {_VERSION} has none such")
     if frame_count > MAX_FRAMES:
         raise RecordingError(f"offset 24: {frame_count} frames; at most {MAX_FRAMES} are allowed")
     frames = reader.u32("frames") if flags & _HAS_FRAMES else None
     gold = reader.u32("gold") if flags & _HAS_GOLD else None
     demo_header = reader.take(DEMO_HEADER_BYTES, "demo header") if flags & _HAS_DEMO_HEADER else None
-    level = (
-        _read_level(_inflate(reader.take(reader.u32("level length"), "level")))
-        if flags & _HAS_LEVEL
-        else None
-    )
+    level = _read_level(_inflate(reader.take(reader.u32("level length"), "level"))) if flags & _HAS_LEVEL else None
     inputs = _decode_runs(reader.take(reader.u32("inputs length"), "inputs"), frame_count)
     reader.expect_end()
     return Recording(level, level_hash.hex(), inputs, OUTCOMES[outcome], frames, gold, demo_header)
@@ -282,8 +270,7 @@ class _ByteReader:
     def take(self, length: int, what: str) -> bytes:
         if length > len(self._data) - self._offset:
             raise RecordingError(
-                f"offset {self._offset}: {what} takes {length} bytes, but "
-                f"{len(self._data) - self._offset} are left"
+                f"offset {self._offset}: {what} takes {length} bytes, but {len(self._data) - self._offset} are left"
             )
         self._offset += length
         return self._data[self._offset - length : self._offset]
@@ -310,9 +297,7 @@ def _inflate(stream: bytes) -> bytes:
     except zlib.error as error:
         raise RecordingError(f"the embedded level cannot be decompressed: {error}") from error
     if len(data) > MAX_MAP_BYTES:
-        raise RecordingError(
-            f"the embedded level has more than the {MAX_MAP_BYTES} bytes that a map can have"
-        )
+        raise RecordingError(f"the embedded level has more than the {MAX_MAP_BYTES} bytes that a map can have")
     if not inflater.eof or inflater.unused_data:
         raise RecordingError("the embedded level is cut short or has something behind its end")
     return data
@@ -328,9 +313,7 @@ def _read_level(data: bytes) -> Level:
 def _freeze_inputs(inputs: NDArray[np.uint8]) -> NDArray[np.uint8]:
     array = np.asarray(inputs)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise RecordingError(
-            f"inputs have shape {array.shape} of {array.dtype}; they must be one integer a frame"
-        )
+        raise RecordingError(f"inputs have shape {array.shape} of {array.dtype}; they must be one integer a frame")
     if len(array) > MAX_FRAMES:
         raise RecordingError(f"{len(array)} inputs; at most {MAX_FRAMES} are allowed")
     bad = np.flatnonzero((array < 0) | (array > 15))
@@ -368,9 +351,7 @@ def _decode_runs(coded: bytes, frame_count: int) -> NDArray[np.uint8]:
             if length <= _LONG_RUN:
                 raise RecordingError(f"the coded inputs have a run of {length} in the form for long runs")
         if len(inputs) + length > frame_count:
-            raise RecordingError(
-                f"the coded inputs hold more than the {frame_count} frames that the head says"
-            )
+            raise RecordingError(f"the coded inputs hold more than the {frame_count} frames that the head says")
         inputs += bytes((value,)) * length
     if len(inputs) != frame_count:
         raise RecordingError(f"the coded inputs hold {len(inputs)} frames, but the head says {frame_count}")

@@ -25,9 +25,7 @@ class Trace:
     """What happened, tick by tick; fresh arrays."""
 
     ninja: NDArray[np.float64]  # (T, 4): x, y, xspeed, yspeed after each tick
-    state: NDArray[
-        np.int8
-    ]  # (T,): 0 stand, 1 run, 2 skid, 3 rise, 4 fall, 5 wall slide, 6 dead, 8 celebrating
+    state: NDArray[np.int8]  # (T,): 0 stand, 1 run, 2 skid, 3 rise, 4 fall, 5 wall slide, 6 dead, 8 celebrating
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,9 +112,7 @@ def _level_of(recording: Recording, level: Level | None) -> Level:
     if level is None:
         level = recording.level
     if level is None:
-        raise RecordingError(
-            f"the recording does not hold its level; give the level with hash {recording.level_hash}"
-        )
+        raise RecordingError(f"the recording does not hold its level; give the level with hash {recording.level_hash}")
     if level.hash != recording.level_hash:
         raise RecordingError(
             f"the recording belongs to level {recording.level_hash}, but the level given is {level.hash} "

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 
@@ -49,7 +50,7 @@ class WeightedSampling:
         weights: One non-negative weight per level.
     """
 
-    def __init__(self, weights: Sequence[float]) -> None:
+    def __init__(self, weights: Sequence[float] | NDArray[np.floating[Any]]) -> None:
         values = np.asarray(weights, np.float64)
         if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:
             raise ConfigError(f"sampling weights must be non-negative numbers with a positive sum, got {weights!r}")

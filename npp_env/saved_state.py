@@ -137,7 +137,9 @@ def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
 
 def _read_row(row: NDArray[Any]) -> SavedState:
     if row.dtype != np.uint8 or row.ndim != 1 or row.size <= STATE_ROW.itemsize:
-        raise StateError(f"a state vector is uint8 with more than {STATE_ROW.itemsize} elements, got {row.dtype} {row.shape}")
+        raise StateError(
+            f"a state vector is uint8 with more than {STATE_ROW.itemsize} elements, got {row.dtype} {row.shape}"
+        )
     header = np.ascontiguousarray(row[: STATE_ROW.itemsize]).view(STATE_ROW)[0]
     if header["version"] != STATE_ROW_VERSION:
         raise StateError(f"the state vector has version {header['version']}, this npp_env reads {STATE_ROW_VERSION}")

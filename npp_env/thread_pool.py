@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 MIN_ENVS_PER_THREAD = 16
 
@@ -32,9 +33,7 @@ class RangePool:
             return
         bounds = [count * part // parts for part in range(parts + 1)]
         executor = self._threads()
-        futures = [
-            executor.submit(work, first, last) for first, last in zip(bounds[1:-1], bounds[2:], strict=True)
-        ]
+        futures = [executor.submit(work, first, last) for first, last in pairwise(bounds[1:])]
         try:
             work(bounds[0], bounds[1])
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import gymnasium as gym
 import numpy as np
@@ -50,11 +50,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         buffers: The caller's own arrays for the observations, written in place by every step.
         **overrides: Single fields of the configuration, such as `frame_skip=1` or `levels="shipped:mines"`.
 
-    With `copy=True` every observation is a fresh array; with `copy=False` a view of a double buffer: what `step` returned
-    stays valid through the next `step`. `final_obs` is always fresh. Rewards and flags are always fresh.
+    With `copy=True` every observation is a fresh array; with `copy=False` a view of a double buffer: what `step`
+    returned stays valid through the next `step`. `final_obs` is always fresh. Rewards and flags are always fresh.
     """
 
-    metadata: ClassVar[dict[str, Any]] = {
+    metadata: dict[str, Any] = {  # noqa: RUF012
         "render_modes": ["rgb_array"],
         "render_fps": 60,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
@@ -120,7 +120,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         Args:
             seed: None, one int (environment i gets seed + i), or one seed per environment.
-            options: `{"reset_mask": bool array}` restarts only those environments; `{"level": ...}` as in `NppEnv.reset`.
+            options: `{"reset_mask": bool array}` restarts only those; `{"level": ...}` as in `NppEnv.reset`.
 
         Returns:
             Observations (see the class for who owns them) and info; with a mask, info covers the masked ones.
@@ -162,7 +162,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         episodes.follow_doors()
         self._buffer = 1 - self._buffer
         self._pool.run(self._finish, self.num_envs)
-        rewards, terminated, truncated = engine.rewards.copy(), engine.terminated.copy(), engine.truncated.copy()
+        rewards, terminated, truncated = (
+            engine.rewards.copy(),
+            engine.terminated.copy(),
+            engine.truncated.copy(),
+        )
         info: dict[str, Any] = {}
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             done = np.flatnonzero(terminated | truncated)
@@ -274,7 +278,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         }
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Which actions can make a difference, bool (num_envs, 6); the environment's own array, overwritten each call."""
+        """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
         code = OBSERVATION_KEYS.index("action_mask")
         self._engine.write_key_range(code, self._masks)
         return self._masks.view(np.bool_)
@@ -287,7 +291,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """Restore snapshots of all or some environments; all are checked before any is restored.
 
         Raises:
-            StateError: One is foreign, truncated, of another version, or of a level that this environment does not have.
+            StateError: One is foreign, truncated, of another version, or of a level that is not in the set.
         """
         chosen = self._indices(indices)
         if len(states) != len(chosen):

@@ -32,10 +32,7 @@ def golden() -> list[Golden]:
                 row["id"],
                 row["kind"],
                 data[f"{row['id']}_map"].tobytes(),
-                *(
-                    data[f"{row['id']}_{name}"]
-                    for name in ("inputs", "ninja", "flags", "mover_types", "movers")
-                ),
+                *(data[f"{row['id']}_{name}"] for name in ("inputs", "ninja", "flags", "mover_types", "movers")),
             )
             for row in index
         ]

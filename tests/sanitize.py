@@ -157,9 +157,7 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
 def main() -> int:
     """Build, run the three checks and print a summary."""
     parser = argparse.ArgumentParser(description="Run the fuzz under the sanitizers.")
-    parser.add_argument(
-        "--levels", type=int, default=600, help="fuzzed levels, compiled (default %(default)s)"
-    )
+    parser.add_argument("--levels", type=int, default=600, help="fuzzed levels, compiled (default %(default)s)")
     parser.add_argument("--uncompiled-levels", type=int, default=60, help="uncompiled (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--child", choices=("compiled", "canary", "uncompiled"), help=argparse.SUPPRESS)

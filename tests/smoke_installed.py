@@ -31,9 +31,7 @@ def main() -> int:
     assert simulation.advance(RIGHT, 60) == 60
     assert simulation.ninja["x"] > before + 30, "the ninja does not run"
     for command in ([str(Path(sys.executable).parent / "npp-env")], [sys.executable, "-m", "npp_env"]):
-        listed = subprocess.run(
-            [*command, "levels", "list"], capture_output=True, text=True, check=True
-        ).stdout
+        listed = subprocess.run([*command, "levels", "list"], capture_output=True, text=True, check=True).stdout
         assert all(name in listed for name in names), f"{command} does not list the levels"
     kind = "compiled" if IS_COMPILED else "uncompiled"
     print(f"installed npp_env {npp_env.__version__}: {kind}, {len(names)} levels, runs")

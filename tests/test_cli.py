@@ -67,9 +67,7 @@ def test_python_dash_m_runs_it():
     assert WALK in done.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments", [[], ["nonsense"], ["levels"], ["levels", "show"], ["replay"], ["demo", "-x"]]
-)
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["levels"], ["levels", "show"], ["replay"], ["demo", "-x"]])
 def test_wrong_usage_is_exit_code_two(capsys, arguments):
     _, err = run(capsys, *arguments, code=2)
     assert "usage" in err
@@ -92,9 +90,7 @@ def test_show_in_the_terminal(capsys, winning):
     assert drawing[0] == "█" * 88
     assert all(len(line) == 88 for line in drawing)
     assert "\x1b" not in out
-    marks = {
-        mark: (line.index(mark), row) for row, line in enumerate(drawing) for mark in "@Ee$" if mark in line
-    }
+    marks = {mark: (line.index(mark), row) for row, line in enumerate(drawing) for mark in "@Ee$" if mark in line}
     # Twelve pixels a character, twenty-four a line.
     assert marks == {"@": (10, 19), "E": (20, 19), "e": (15, 19), "$": (12, 19)}
     assert drawing[20] == "█" * 88
@@ -202,9 +198,7 @@ def test_replay_writes_a_trace(capsys, tmp_path, winning):
 
 def test_replay_says_when_a_recording_contradicts_itself(capsys, tmp_path, winning):
     level, _, inputs = winning
-    save_recording(
-        Recording.of_level(level, inputs, outcome="died", frames=7, gold=1), tmp_path / "liar.nppr"
-    )
+    save_recording(Recording.of_level(level, inputs, outcome="died", frames=7, gold=1), tmp_path / "liar.nppr")
     out, err = run(capsys, "replay", tmp_path / "liar.nppr", code=1)
     assert out.startswith("won")
     assert "says died, the replay gives won" in err

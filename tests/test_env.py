@@ -112,12 +112,14 @@ def test_seeds_choose_levels():
 @pytest.mark.parametrize("mode", ["copy", "views", "buffers"])
 def test_ownership(mode):
     keys = ["game_state", "entity_states", "player_frame", "action_mask"]
-    arguments = {"config": {"observation": {"keys": keys}}, "copy": mode == "copy", "levels": "shipped:first_steps"}
+    arguments = {
+        "config": {"observation": {"keys": keys}},
+        "copy": mode == "copy",
+        "levels": "shipped:first_steps",
+    }
     env = npp_env.NppEnv(**arguments)
     if mode == "buffers":
-        mine = {
-            key: np.zeros((1, *space.shape), space.dtype) for key, space in env.observation_space.spaces.items()
-        }
+        mine = {key: np.zeros((1, *space.shape), space.dtype) for key, space in env.observation_space.spaces.items()}
         env = npp_env.NppEnv(**arguments, buffers=mine)
     kept, copies = [], []
     observation, _ = env.reset(seed=0)
@@ -203,7 +205,16 @@ def test_bad_states_change_nothing():
     other.reset(seed=8, options={"level": 1})
     foreign = bytearray(good)
     foreign[12:28] = b"0123456789abcdef"
-    for bad in (b"", b"rubbish" * 20, good[:-1], good + b"x", bytes(foreign), 5, np.zeros(3), good[:4] + b"\x09" + good[5:]):
+    for bad in (
+        b"",
+        b"rubbish" * 20,
+        good[:-1],
+        good + b"x",
+        bytes(foreign),
+        5,
+        np.zeros(3),
+        good[:4] + b"\x09" + good[5:],
+    ):
         with pytest.raises(StateError):
             env.set_state(bad)
         assert env.get_state() == good

@@ -160,9 +160,7 @@ def test_attract_lengths_must_fit():
         read_attract(struct.pack("<II", len(data) - 37, 29) + data[8:])
     demo = len(data) - 33
     wrong_count = data[: demo + 9] + b"\4" + data[demo + 10 :]
-    with pytest.raises(
-        RecordingError, match=rf"offset {demo + 9}: the demo header says 4 frames, but 3 follow"
-    ):
+    with pytest.raises(RecordingError, match=rf"offset {demo + 9}: the demo header says 4 frames, but 3 follow"):
         read_attract(wrong_count)
     shifted = struct.pack("<II", len(data) - 33 - 9, 34) + data[8:]
     with pytest.raises(RecordingError):

@@ -51,7 +51,13 @@ def test_potential_starts_at_zero_and_grows_on_the_way():
 
 
 def test_weights_pay_for_what_happens():
-    weights = {"switch_weight": 10, "exit_weight": 100, "death_weight": -7, "time_weight": -0.25, "gold_weight": 3}
+    weights = {
+        "switch_weight": 10,
+        "exit_weight": 100,
+        "death_weight": -7,
+        "time_weight": -0.25,
+        "gold_weight": 3,
+    }
     env = npp_env.NppEnv({"reward": {**weights, "shaping_weight": 0}, "observation": {"keys": ["game_state"]}})
     seen = set()
     for seed in range(60):

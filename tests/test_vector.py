@@ -49,7 +49,9 @@ def assert_same(a, b, where):
 
 def lockstep(arguments, mode, steps, num_envs=6, seed=3, threads=1):
     native = npp_env.NppVectorEnv(num_envs, autoreset_mode=mode, num_threads=threads, **arguments)
-    plain = gym.vector.SyncVectorEnv([lambda: npp_env.NppEnv(**arguments) for _ in range(num_envs)], autoreset_mode=mode)
+    plain = gym.vector.SyncVectorEnv(
+        [lambda: npp_env.NppEnv(**arguments) for _ in range(num_envs)], autoreset_mode=mode
+    )
     assert native.single_observation_space == plain.single_observation_space
     assert native.observation_space == plain.observation_space
     assert_same(native.reset(seed=seed), plain.reset(seed=seed), "reset")
@@ -76,14 +78,22 @@ def lockstep(arguments, mode, steps, num_envs=6, seed=3, threads=1):
 @pytest.mark.parametrize("mode", MODES)
 def test_lockstep_with_mixed_levels(mode):
     levels = [read_map(item.map) for item in golden() if item.kind in ("goal", "zoo")][:12]
-    arguments = {"levels": levels, "config": {"observation": {"keys": SETS["vectors"]}, "max_episode_frames": 300}}
+    arguments = {
+        "levels": levels,
+        "config": {"observation": {"keys": SETS["vectors"]}, "max_episode_frames": 300},
+    }
     ends = lockstep(arguments, mode, 2000)
     assert ends["terminated"] > 10
     assert ends["truncated"] > 10
 
 
 def test_lockstep_with_wins():
-    arguments = {"preset": "training", "copy": True, "levels": "shipped:first_steps", "max_episode_frames": 900}
+    arguments = {
+        "preset": "training",
+        "copy": True,
+        "levels": "shipped:first_steps",
+        "max_episode_frames": 900,
+    }
     assert lockstep(arguments, AutoresetMode.NEXT_STEP, 2000)["won"] > 0
 
 
@@ -99,7 +109,11 @@ def test_lockstep_for_each_observation_set(mode, name):
 
 @pytest.mark.parametrize("layout", ["flat", "packed", "state"])
 def test_lockstep_for_each_layout(layout):
-    lockstep({"config": {"observation": {"layout": layout}, "max_episode_frames": 100}}, AutoresetMode.SAME_STEP, 120)
+    lockstep(
+        {"config": {"observation": {"layout": layout}, "max_episode_frames": 100}},
+        AutoresetMode.SAME_STEP,
+        120,
+    )
 
 
 def test_threads_do_not_change_results():
@@ -247,7 +261,16 @@ def test_bad_input_changes_nothing():
         env.step(np.zeros(3, int))
     env.reset(seed=0)
     before = env.get_state()
-    for bad in (np.zeros(2, int), np.zeros((3, 1), int), np.zeros(3), [0, 1, 6], [-1, 0, 0], ["a"] * 3, None, [0, 1]):
+    for bad in (
+        np.zeros(2, int),
+        np.zeros((3, 1), int),
+        np.zeros(3),
+        [0, 1, 6],
+        [-1, 0, 0],
+        ["a"] * 3,
+        None,
+        [0, 1],
+    ):
         with pytest.raises(NppError):
             env.step(bad)
     for mask in (np.ones(2, bool), np.ones(3, int), np.zeros(3, bool), [True] * 3):
@@ -260,7 +283,12 @@ def test_bad_input_changes_nothing():
     with pytest.raises(StateError):
         env.set_state([before[0], before[1], b"rubbish"])
     assert env.get_state() == before
-    for arguments in ({"num_envs": 0}, {"num_threads": 0}, {"autoreset_mode": "LATER"}, {"render_mode": "human"}):
+    for arguments in (
+        {"num_envs": 0},
+        {"num_threads": 0},
+        {"autoreset_mode": "LATER"},
+        {"render_mode": "human"},
+    ):
         with pytest.raises(ConfigError, match=next(iter(arguments))):
             npp_env.NppVectorEnv(**{"num_envs": 2, **arguments})
     with pytest.raises(NppError):
@@ -275,7 +303,7 @@ def test_states_move_between_environments():
         single.step(5)
     vector.reset(seed=0)
     vector.set_state([single.get_state()], indices=[2])
-    observation, reward, terminated, *_ = single.step(2)
+    observation, reward, *_ = single.step(2)
     got = vector.step(np.array([0, 0, 2, 0]))
     assert got[1][2] == reward
     for key, array in observation.items():

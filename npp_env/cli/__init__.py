@@ -16,6 +16,7 @@ from npp_env.errors import NppError
 
 COMMANDS: dict[str, str] = {
     "analyze": "read a series of memory snapshots: growth, slope, correlation, top contexts",
+    "bench": "measure speed and memory (needs a source checkout)",
     "cache": "show, fill or empty the cache of compiled levels",
     "demo": "step many environments over the shipped levels and print speed and memory",
     "levels": "list, show, validate and convert levels",

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, NppError
+from npp_env.memory import MemoryReport
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.memory import MemoryReport
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording
 
@@ -49,7 +48,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
     add("--observations", metavar="NAMES", help="observations, separated by commas")
     add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
-    add("--actions", type=Path, metavar="FILE", help="recorded play, over and over: a recording, or integers in a .npy file")
+    add(
+        "--actions",
+        type=Path,
+        metavar="FILE",
+        help="recorded play: a recording, or integers in a .npy file",
+    )
     add("--compare", type=Path, metavar="BASELINE.json", help="an earlier memory.json")
     add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
     add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
@@ -138,7 +142,7 @@ def _recorded(path: Path, env: Any) -> Callable[[], Any]:
     return next_action
 
 
-def _actions_of(path: Path, frame_skip: int) -> NDArray[np.integer[Any]]:
+def _actions_of(path: Path, frame_skip: int) -> Any:
     """The actions in a .npy file of integers, or in a recording: its input at the first tick of each step."""
     if path.suffix != ".npy":
         inputs = load_recording(path).inputs & 7

@@ -20,12 +20,24 @@ LEAK = 3
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env soak`."""
     add = parser.add_argument
-    add("--million", type=float, default=1.0, metavar="N", help="million steps per preset (default %(default)g)")
+    add(
+        "--million",
+        type=float,
+        default=1.0,
+        metavar="N",
+        help="million steps per preset (default %(default)g)",
+    )
     add("--num-envs", type=int, default=256, metavar="N", help="environments (default %(default)s)")
     add("--presets", default=",".join(PRESETS), metavar="NAMES", help="separated by commas (default: all)")
     add("--levels", default="shipped", help="levels, as in the configuration (default %(default)s)")
     add("--seed", type=int, default=0, help="seed of the random player (default %(default)s)")
-    add("--threshold-kb", type=float, default=1.0, metavar="KB", help="growth per million steps that counts (%(default)g)")
+    add(
+        "--threshold-kb",
+        type=float,
+        default=1.0,
+        metavar="KB",
+        help="growth per million steps that counts (%(default)g)",
+    )
     add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
     add("--json", action="store_true", help="print data instead of a table")
     add("--no-progress", action="store_true", help="no progress bar")
@@ -67,7 +79,7 @@ def _progress(preset: str, steps: int, wanted: bool) -> Any:
 
 def _table(results: list[SoakResult]) -> str:
     lines = [
-        "| preset | steps | episodes | won | died | levels seen | USS start | USS end | growth per million steps | verdict |",
+        "| preset | steps | episodes | won | died | levels seen | USS start | USS end | growth per million | verdict |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for r in results:

@@ -84,9 +84,7 @@ class BlockFormat:
             raise StateError(f"not a {self.what}: {block.size} values of {block.dtype}, want {head} bytes or more")
         header = block[:head].view("<i4").tolist()
         if header[:3] != [self.magic, self.version, block.size]:
-            raise StateError(
-                f"not a {self.what} of version {self.version}: header {header[:3]} in {block.size} bytes"
-            )
+            raise StateError(f"not a {self.what} of version {self.version}: header {header[:3]} in {block.size} bytes")
         arrays = {}
         for k, (name, dtype) in enumerate(self.sections):
             start, count = header[self.first_section + 2 * k : self.first_section + 2 * k + 2]

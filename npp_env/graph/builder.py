@@ -66,8 +66,7 @@ def build_graph(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     ends = _find_ends(geometry["entities"])
     count = len(nodes.half)
     specials = [
-        Special(count + k + 1, float(ends.x[k]), float(ends.y[k]), float(ends.touch_px[k]))
-        for k in range(len(ends.x))
+        Special(count + k + 1, float(ends.x[k]), float(ends.y[k]), float(ends.touch_px[k])) for k in range(len(ends.x))
     ]
     doors, lines = _gating_doors(geometry)
     edges = Contacts(nodes.labels, one_ways, specials).find(lines)
@@ -140,15 +139,15 @@ def _footing(nodes: LatticeNodes, one_ways: list[OneWay]) -> tuple[NDArray[np.bo
 
 def _height_over_ground(nodes: LatticeNodes, standing: NDArray[np.bool_]) -> NDArray[np.float32]:
     """Of each lattice node, straight down; infinite over nothing."""
-    grid = np.full(HALF_ROWS * HALF_COLUMNS, np.inf, np.float32)
+    rows, columns = np.divmod(nodes.half, HALF_COLUMNS)
+    grid = np.full((HALF_ROWS, HALF_COLUMNS), np.inf, np.float32)
     present = np.zeros(grid.shape, np.bool_)
-    present[nodes.half] = True
-    grid[nodes.half[standing]] = 0.0
-    grid, present = grid.reshape(HALF_ROWS, HALF_COLUMNS), present.reshape(HALF_ROWS, HALF_COLUMNS)
+    present[rows, columns] = True
+    grid[rows[standing], columns[standing]] = 0.0
     for row in range(HALF_ROWS - 2, -1, -1):
         below = np.where(present[row + 1], grid[row + 1] + HALF_PX, np.inf)
         grid[row] = np.where(present[row], np.minimum(grid[row], below), np.inf)
-    return np.asarray(grid.reshape(-1)[nodes.half])
+    return np.asarray(grid[rows, columns])
 
 
 def _edge_kinds(
@@ -173,9 +172,7 @@ def _edge_kinds(
     return np.select([c for c, _ in choices], [int(k) for _, k in choices], int(EdgeKind.AIR)).astype(np.uint8)
 
 
-def _gates(
-    edges: EdgeSet, door_count: int
-) -> tuple[NDArray[np.int16], NDArray[np.uint16], NDArray[np.uint16]]:
+def _gates(edges: EdgeSet, door_count: int) -> tuple[NDArray[np.int16], NDArray[np.uint16], NDArray[np.uint16]]:
     """Gate of every edge, and which doors each gate consists of; the first gates are the single doors."""
     members: list[tuple[int, ...]] = [(door,) for door in range(door_count)]
     number = {gate: k for k, gate in enumerate(members)}

@@ -6,7 +6,6 @@ import cython
 import numpy as np
 
 
-
 @cython.cfunc
 @cython.exceptval(check=False)
 def push(

@@ -191,17 +191,13 @@ def _open_passages(graph: NavigationGraph, config: bytes) -> _Passages:
     )
 
 
-def _group(
-    count: int, by: NDArray[np.int64], other: NDArray[np.int64], length: NDArray[np.float32]
-) -> _Neighbours:
+def _group(count: int, by: NDArray[np.int64], other: NDArray[np.int64], length: NDArray[np.float32]) -> _Neighbours:
     order = np.argsort(by, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(by, minlength=count))]).astype(np.uint32)
     return _Neighbours(start, other[order].astype(np.uint16), length[order])
 
 
-def _spread(
-    neighbours: _Neighbours, seeds: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
+def _spread(neighbours: _Neighbours, seeds: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
     distance = seeds.copy()
     came_from = np.full(len(seeds), NO_NODE, np.uint16)
     spread(neighbours.start, neighbours.node, neighbours.length, distance, came_from)
@@ -237,9 +233,7 @@ def _closed_locked_doors(graph: NavigationGraph, number: int) -> list[int]:
     return [door for door in range(graph.door_count) if not graph.door_trap[door] and not number >> door & 1]
 
 
-def _reach_with_switches(
-    graph: NavigationGraph, config: bytes, from_spawn: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _reach_with_switches(graph: NavigationGraph, config: bytes, from_spawn: NDArray[np.float64]) -> NDArray[np.float64]:
     """What can be reached if every locked door is opened whose switch is found on the way."""
     number = int.from_bytes(config, "little")
     while True:

@@ -129,9 +129,7 @@ class Contacts:
             found += self._under_surfaces(labels, rows, columns)
         return np.unique(np.concatenate(found))
 
-    def _under_surfaces(
-        self, labels: NDArray[np.uint16], rows: slice, columns: slice
-    ) -> list[NDArray[np.int64]]:
+    def _under_surfaces(self, labels: NDArray[np.uint16], rows: slice, columns: slice) -> list[NDArray[np.int64]]:
         """Contacts within a half cell, which only the surface of a platform makes."""
         assert self.stops is not None
         found = []

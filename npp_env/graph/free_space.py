@@ -28,10 +28,12 @@ HALF_COLUMNS, HALF_ROWS = 2 * COLUMNS, 2 * ROWS
 WIDTH_PX, HEIGHT_PX = TILE_PX * COLUMNS, TILE_PX * ROWS
 ARC_RADIUS_PX = 24.0
 
-FIT_RADIUS_PX = 9.4
-"""The ninja has a radius of 10, but the game lets it slip through what is a little narrower: it is swept with half its
-radius and pushed out afterwards. Tile shapes make gaps of 18.9, 19.3 and 19.9 px, which it passes, and then none
-down to 17.0 px, which stop it."""
+FIT_RADIUS_PX = 9.28
+"""The ninja has a radius of 10, but slips through what is a little narrower than 20: it is swept with half its radius
+and pushed out afterwards. Of the narrow gaps that tile shapes make, 19.9 px lets it through as it walks and 19.3 px
+once it is faster (one try in a hundred at 3 to 5 px a tick): these are open, with the pixels as coarse as they are.
+Gaps of 18.9 and 17.0 px stop it at such speeds (beyond 5 px a tick one try in fifty gets through): these are closed.
+"""
 
 _REACH_PX = 10  # of a wall, at most; rounds the fit radius up
 _BAND_PX = TILE_PX + 2 * _REACH_PX + 1
@@ -46,9 +48,7 @@ def segment_distance(
     return np.hypot(x - x1 - u * ex, y - y1 - u * ey)
 
 
-def arc_distance(
-    x: NDArray[Any], y: NDArray[Any], cx: float, cy: float, qx: float, qy: float
-) -> NDArray[np.float64]:
+def arc_distance(x: NDArray[Any], y: NDArray[Any], cx: float, cy: float, qx: float, qy: float) -> NDArray[np.float64]:
     """Distance of points from a quarter circle of radius 24 around (cx, cy) in quadrant (qx, qy)."""
     dx, dy = (x - cx) * qx, (y - cy) * qy
     ends = np.minimum(np.hypot(dx - ARC_RADIUS_PX, dy), np.hypot(dx, dy - ARC_RADIUS_PX))
@@ -99,7 +99,7 @@ def line_stamp(x1: float, y1: float, x2: float, y2: float) -> tuple[slice, slice
 
 def solid_image(tiles: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Pixels inside the matter of a tile; a fresh image (600, 1056)."""
-    return _solid_shapes()[tiles.T].transpose(0, 2, 1, 3).reshape(HEIGHT_PX, WIDTH_PX)
+    return np.asarray(_solid_shapes()[tiles.T].transpose(0, 2, 1, 3).reshape(HEIGHT_PX, WIDTH_PX))
 
 
 @lru_cache(maxsize=2)

@@ -23,8 +23,8 @@ LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN = 3, 2
 class NavigationGraph:
     """A directed graph in flat read-only arrays, all of them views of one block.
 
-    Nodes are the connected pieces of free space within the half cells (12 px) of the world, followed by the ends: places
-    that are reached by touch. Edges of node i are those from `edge_start[i]` to `edge_start[i + 1]`.
+    Nodes are the connected pieces of free space within the half cells (12 px) of the world, followed by the ends:
+    places that are reached by touch. Edges of node i are those from `edge_start[i]` to `edge_start[i + 1]`.
 
     Args:
         block: uint8 array as made by `graph_of`; may be memory-mapped. It is not copied.

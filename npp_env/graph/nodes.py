@@ -47,8 +47,8 @@ def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     apart = np.zeros((HALF_ROWS, HALF_PX + 1, HALF_COLUMNS, HALF_PX + 1), np.uint8)
     apart[:, :-1, :, :-1] = free.reshape(HALF_ROWS, HALF_PX, HALF_COLUMNS, HALF_PX)
     flat = apart.reshape(HALF_ROWS * (HALF_PX + 1), HALF_COLUMNS * (HALF_PX + 1))
-    count, pieces = cv2.connectedComponents(flat, connectivity=8, ltype=cv2.CV_16U)
-    pieces = pieces.reshape(apart.shape)[:, :-1, :, :-1]
+    count, marked = cv2.connectedComponents(flat, connectivity=8, ltype=cv2.CV_16U)
+    pieces = np.asarray(marked, np.uint16).reshape(apart.shape)[:, :-1, :, :-1]
     if one_ways:
         count, pieces = _divide(pieces, one_ways)
 
@@ -164,4 +164,4 @@ def _nearest_by_half_cell(labels: NDArray[np.uint16]) -> NDArray[np.uint16]:
 def _pixel_distances() -> NDArray[np.int64]:
     """Squared distance between any two pixels of a half cell (144, 144)."""
     y, x = np.divmod(np.arange(PIXELS), HALF_PX)
-    return (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
+    return np.asarray((x[:, None] - x) ** 2 + (y[:, None] - y) ** 2)

@@ -1,4 +1,4 @@
-"""Stable-Baselines3 directly over the native vector environment, without a process or a Python object per environment."""
+"""Stable-Baselines3 directly over the native vector environment: no process and no Python object per environment."""
 
 from __future__ import annotations
 
@@ -51,9 +51,7 @@ class NppVecEnv(VecEnv):
     ) -> None:
         if config is None or not isinstance(config, EnvironmentConfig):
             arguments.setdefault("copy", False)
-        self.native = NppVectorEnv(
-            num_envs, config, preset, autoreset_mode=AutoresetMode.SAME_STEP, **arguments
-        )
+        self.native = NppVectorEnv(num_envs, config, preset, autoreset_mode=AutoresetMode.SAME_STEP, **arguments)
         self.render_mode = self.native.render_mode
         self._pending: NDArray[Any] | None = None
         self._started = time.time()
@@ -105,7 +103,7 @@ class NppVecEnv(VecEnv):
         self.native.close()
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """bool (num_envs, 6); the native environment's own array."""
+        """Masks as bool (num_envs, 6); the native environment's own array."""
         return self.native.action_masks()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
@@ -146,5 +144,5 @@ class NppVecEnv(VecEnv):
         """Pictures of all environments, for `render_mode="rgb_array"`."""
         return self.native.render() or [None] * self.num_envs
 
-    def _indices(self, indices: None | int | Iterable[int]) -> list[int]:
+    def _indices(self, indices: int | Iterable[int] | None) -> list[int]:
         return list(self._get_indices(indices))

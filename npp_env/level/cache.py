@@ -72,7 +72,7 @@ class _Entry:
 class _Flight:
     """One build under way; whoever else wants its result waits for the lock."""
 
-    lock: threading.RLock = field(default_factory=threading.RLock)  # type: ignore[valid-type]
+    lock: threading.RLock = field(default_factory=threading.RLock)
 
 
 _caches: weakref.WeakSet[LevelCache] = weakref.WeakSet()
@@ -211,16 +211,14 @@ class LevelCache:
     def _drop(self, key: ArtifactKey) -> None:
         self._held_bytes -= self._entries.pop(key).array.nbytes
 
-    def _open_or_build(
-        self, level: Level, artifact: Artifact, key: ArtifactKey
-    ) -> tuple[NDArray[Any], bool, bool]:
+    def _open_or_build(self, level: Level, artifact: Artifact, key: ArtifactKey) -> tuple[NDArray[Any], bool, bool]:
         """The array, whether it is mapped, and whether it had to be built."""
         store = self._store if artifact.persisted else None
         if store is not None:
             stored = self._read(store, key)
             if stored is not None:
                 return _own(stored), True, False
-        array = np.asarray(artifact.build(level, self))
+        array = np.asarray(artifact.build(level, self)).view()
         array.setflags(write=False)
         if store is not None and self._writable:
             try:
@@ -255,11 +253,12 @@ class LevelCache:
 
 
 def _own(array: NDArray[Any]) -> NDArray[Any]:
-    """An array that all views made of it refer to as their base, so that counting references finds its holders.
+    """An array that nobody can make writable, and that every view made of it refers to.
 
-    A view of an array refers to that array's base where it is an array too; behind a memoryview it cannot.
+    Counting references to it then finds its holders. A view of an array refers to the array's base instead where that
+    is an array too; through a memoryview it cannot.
     """
-    return array if array.base is None else np.asarray(memoryview(array))
+    return np.asarray(array.data)
 
 
 _default: LevelCache | None = None

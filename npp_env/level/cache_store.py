@@ -115,7 +115,7 @@ class ArtifactStore:
         if _digest(payload) != head["digest"]:
             raise DamagedArtifactError(f"{path}: the checksum does not fit")
         try:
-            return payload.view(head["dtype"]).reshape(head["shape"])
+            return np.asarray(payload.view(head["dtype"]).reshape(head["shape"]))
         except (ValueError, TypeError) as error:
             raise DamagedArtifactError(f"{path}: {error}") from error
 

@@ -226,14 +226,16 @@ def _parse_name(text: str) -> LevelSet:
         return LevelSet([text])
     known = ", ".join(sorted({SHIPPED, *_schemes}))
     raise LevelError(
-        f"{shorten(text)}: no such file or folder, no shipped level, and none of the schemes {known} (as in 'shipped:first_steps')"
+        f"{shorten(text)}: no such file or folder, no shipped level, and none of the schemes {known} "
+        f"(as in 'shipped:first_steps')"
     )
 
 
 def _from_paths(paths: list[Path], complaint: str) -> LevelSet:
     if not paths:
         raise LevelError(complaint)
-    return LevelSet(sorted(paths, key=lambda path: path.as_posix()))
+    paths.sort(key=lambda path: path.as_posix())
+    return LevelSet(paths)
 
 
 def _shipped_names(rest: str, text: str) -> list[str]:

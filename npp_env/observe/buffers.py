@@ -145,7 +145,8 @@ class ObservationLayout:
 def as_rows(array: NDArray[Any], row_bytes: int) -> NDArray[np.uint8]:
     """An array as rows of bytes; a view."""
     rows = array.reshape(len(array), -1).view(np.uint8)
-    assert rows.shape[1] == row_bytes and np.shares_memory(rows, array)
+    assert rows.shape[1] == row_bytes
+    assert np.shares_memory(rows, array)
     return rows
 
 
@@ -156,7 +157,7 @@ def _master_box(spec: ObservationSpec) -> gym.spaces.Box:
 
 def _box(spec: ObservationSpec) -> gym.spaces.Box:
     box = copy.copy(_master_box(spec))
-    box._np_random = None
+    box._np_random = None  # type: ignore[assignment]
     return box
 
 
@@ -169,7 +170,7 @@ def batch_space(space: gym.Space[Any], count: int) -> gym.Space[Any]:
         return gym.spaces.Dict({key: batch_space(part, count) for key, part in space.items()})
     assert isinstance(space, gym.spaces.Box)
     box = copy.copy(space)
-    box._np_random = None
+    box._np_random = None  # type: ignore[assignment]
     box._shape = (count, *space.shape)
     for name in ("low", "high", "bounded_below", "bounded_above"):
         setattr(box, name, np.broadcast_to(getattr(space, name), box._shape))

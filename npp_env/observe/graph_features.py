@@ -38,11 +38,27 @@ def unit(z: cython.double) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def write_node_feats(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
-    """Where each node lies, also relative to the ninja, and how far it is from the end; `NODE_FIELDS` names them."""
+def write_node_offsets(
+    view: cython.pointer(View), count: cython.int, out: cython.pointer(cython.ushort)
+) -> cython.void:
+    """The only columns of the node features that change with every step: where the first nodes lie from the ninja."""
     p: cython.pointer(Paths) = view.paths
     x: cython.double = view.world.ninja.x
     y: cython.double = view.world.ninja.y
+    i: cython.int
+    k: cython.int = 2
+    for i in range(count):
+        out[k] = half(unit((p.node_x[i] - x) / 1056.0))
+        out[k + 1] = half(unit((p.node_y[i] - y) / 600.0))
+        k += NODE_FEATURES
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def write_node_feats(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+    """Where each node lies, also relative to the ninja, and how far it is from the end; `NODE_FIELDS` names them."""
+    p: cython.pointer(Paths) = view.paths
     taken: cython.int = view.world.ninja.switches > 0
     here: cython.int = node_here(view)
     count: cython.int = p.n_nodes if p.n_nodes < view.max_nodes else view.max_nodes
@@ -53,13 +69,12 @@ def write_node_feats(view: cython.pointer(View), out: cython.pointer(cython.usho
         d = p.exit_distance[i] if taken else p.switch_distance[i] + p.switch_exit_distance
         out[k] = half(unit(p.node_x[i] / 528.0 - 1))
         out[k + 1] = half(unit(p.node_y[i] / 300.0 - 1))
-        out[k + 2] = half(unit((p.node_x[i] - x) / 1056.0))
-        out[k + 3] = half(unit((p.node_y[i] - y) / 600.0))
         out[k + 4] = half(p.node_kind[i] / KIND_SCALE)
         out[k + 5] = half(unit(d / DISTANCE_SCALE) if d < UNREACHABLE else 1.0)
         out[k + 6] = half(1.0 if p.reachable[i] == 1 else 0.5 if p.reachable[i] == 2 else 0.0)
         out[k + 7] = half(1.0 if i == here else 0.0)
         k += NODE_FEATURES
+    write_node_offsets(view, count, out)
     for i in range(k, view.max_nodes * NODE_FEATURES):
         out[i] = 0
 

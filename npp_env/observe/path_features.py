@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 import numpy as np
 
@@ -39,11 +41,11 @@ class PathHandle:
 
     def __init__(
         self,
-        arrays,
+        arrays: Any,
         spawn_switch_distance: cython.double,
         switch_exit_distance: cython.double,
         reachable_share: cython.double,
-    ):
+    ) -> None:
         spawn_distance: cython.double = spawn_switch_distance + switch_exit_distance
         self.arrays = dict(arrays)
         self.spawn_distance = spawn_distance
@@ -78,7 +80,7 @@ class PathHandle:
 class PlainPaths:
     """The same as lists, for the uncompiled kernel."""
 
-    def __init__(self, arrays, switch_exit_distance, spawn_distance, reachable_share):
+    def __init__(self, arrays: Any, switch_exit_distance: float, spawn_distance: float, reachable_share: float) -> None:
         for name, array in arrays.items():
             setattr(self, name, array.reshape(-1).tolist())
         self.n_split = len(self.split_half)
@@ -90,7 +92,7 @@ class PlainPaths:
 
 
 @cython.cfunc
-def locate(arrays, name, dtype) -> cython.p_void:
+def locate(arrays: Any, name: Any, dtype: Any) -> cython.p_void:
     """Address of a named array, after a check of its type."""
     array = arrays[name]
     if array.dtype != dtype:
@@ -142,7 +144,11 @@ def node_here(view: cython.pointer(View)) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def distance_over(
-    view: cython.pointer(View), node: cython.int, hop: cython.int, at_node: cython.double, at_hop: cython.double
+    view: cython.pointer(View),
+    node: cython.int,
+    hop: cython.int,
+    at_node: cython.double,
+    at_hop: cython.double,
 ) -> cython.double:
     """Path length from the ninja's true position: over the next hop, or over its node where the path ends there."""
     n: cython.pointer(Ninja) = view.world.ninja
@@ -171,13 +177,21 @@ def objective_distance(view: cython.pointer(View)) -> cython.double:
             return UNREACHABLE
         hop = view.paths.exit_next[node]
         return distance_over(
-            view, node, hop, view.paths.exit_distance[node], view.paths.exit_distance[hop] if hop != NO_NODE else 0.0
+            view,
+            node,
+            hop,
+            view.paths.exit_distance[node],
+            view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
         )
     if not view.paths.switch_distance[node] + view.paths.switch_exit_distance < UNREACHABLE:
         return UNREACHABLE
     hop = view.paths.switch_next[node]
     return view.paths.switch_exit_distance + distance_over(
-        view, node, hop, view.paths.switch_distance[node], view.paths.switch_distance[hop] if hop != NO_NODE else 0.0
+        view,
+        node,
+        hop,
+        view.paths.switch_distance[node],
+        view.paths.switch_distance[hop] if hop != NO_NODE else 0.0,
     )
 
 

@@ -21,8 +21,17 @@ if cython.compiled:
     from cython.cimports.npp_env.observe.view import View
     from cython.cimports.npp_env.render.frames import draw_global_view, draw_player_frame
 else:
-    from npp_env.observe.entity_features import write_entity_states, write_spatial_context, write_switch_states
-    from npp_env.observe.graph_features import write_edge_feats, write_edge_index, write_mask, write_node_feats
+    from npp_env.observe.entity_features import (
+        write_entity_states,
+        write_spatial_context,
+        write_switch_states,
+    )
+    from npp_env.observe.graph_features import (
+        write_edge_feats,
+        write_edge_index,
+        write_mask,
+        write_node_feats,
+    )
     from npp_env.observe.ninja_features import write_action_mask, write_game_state
     from npp_env.observe.path_features import write_reachability
     from npp_env.render.frames import draw_global_view, draw_player_frame
@@ -64,9 +73,7 @@ def pixels(row: cython.pointer(cython.uchar)) -> cython.pointer(cython.uchar):
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def write_observation(
-    view: cython.pointer(View), key: cython.int, out: cython.pointer(cython.uchar)
-) -> cython.void:
+def write_observation(view: cython.pointer(View), key: cython.int, out: cython.pointer(cython.uchar)) -> cython.void:
     """Write observation `OBSERVATION_KEYS[key]`."""
     valid: cython.int
     if key == 0:

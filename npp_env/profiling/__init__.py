@@ -6,6 +6,7 @@ Stable-Baselines3 is `npp_env.profiling.sb3.MemoryCallback`.
 
 from __future__ import annotations
 
+from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.callbacks import LoopCallback, memory_scalars, tensorboard_writer
 from npp_env.profiling.compare import Comparison, compare, load_profile
 from npp_env.profiling.errors import (
@@ -16,7 +17,6 @@ from npp_env.profiling.errors import (
 )
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth, fit_speed_drift
 from npp_env.profiling.guard import GuardAction, MemoryGuard
-from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.phases import PhaseGrowth, PhaseLedger, PhaseReport
 from npp_env.profiling.run import ProfileResult, profile_loop
 from npp_env.profiling.samples import Sample, SampleLog

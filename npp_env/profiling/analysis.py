@@ -15,9 +15,7 @@ MEBIBYTE = 2**20
 MAX_CORRELATIONS = 15
 
 
-def analyse_series(
-    series: SnapshotSeries, scalars: Sequence[ScalarSeries], threshold_per_1k: float
-) -> dict[str, Any]:
+def analyse_series(series: SnapshotSeries, scalars: Sequence[ScalarSeries], threshold_per_1k: float) -> dict[str, Any]:
     """Everything about one series, as plain data for JSON."""
     data = series.to_dict()
     data["growth"] = series.growth(threshold_per_1k).to_dict()
@@ -39,9 +37,7 @@ def format_series(series: SnapshotSeries, scalars: Sequence[ScalarSeries], thres
 
 
 def _table(series: SnapshotSeries) -> str:
-    lines = [
-        f"{'step':>12} {'total active MB':>16} {'small pool MB':>14} {'large pool MB':>14} {'blocks':>10}"
-    ]
+    lines = [f"{'step':>12} {'total active MB':>16} {'small pool MB':>14} {'large pool MB':>14} {'blocks':>10}"]
     for index in chosen_rows(len(series.rows)):
         row = series.rows[index]
         sizes = (row.total_active_bytes, row.small_pool_bytes, row.large_pool_bytes)

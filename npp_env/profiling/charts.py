@@ -95,9 +95,7 @@ def paired_bars(rows: Sequence[tuple[str, float, float]], *, unit: str) -> str:
     parts = []
     for index, (name, before, after) in enumerate(rows):
         top = 26 + 34 * index
-        parts.append(
-            f'<text x="{label_width - 8}" y="{top + 17}" text-anchor="end">{_escape(name, 28)}</text>'
-        )
+        parts.append(f'<text x="{label_width - 8}" y="{top + 17}" text-anchor="end">{_escape(name, 28)}</text>')
         for offset, value, color in ((0, before, "#b9c4cf"), (13, after, PALETTE[0])):
             width = max(1.0, value * scale)
             parts.append(
@@ -141,9 +139,7 @@ def _frame_of(series: Sequence[Series], from_zero: bool) -> _Frame:
         low = min(0.0, low)
     # A flat curve should look flat: never zoom into less than a thousandth of a megabyte or step.
     margin = max((high - low) * 0.08, 1e-3)
-    return _Frame(
-        min(steps), _beyond(min(steps), max(steps)), low if from_zero else low - margin, high + margin
-    )
+    return _Frame(min(steps), _beyond(min(steps), max(steps)), low if from_zero else low - margin, high + margin)
 
 
 def _beyond(low: float, high: float) -> float:

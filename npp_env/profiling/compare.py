@@ -61,9 +61,7 @@ class Comparison:
         lines += ["", f"{'owner':<32} {'before KB':>14} {'after KB':>14} {'change KB':>10}"]
         for owner in self.owners:
             kilobytes = (owner.before_bytes / 1024, owner.after_bytes / 1024, owner.change_bytes / 1024)
-            lines.append(
-                f"{owner.owner:<32} {kilobytes[0]:>14,.1f} {kilobytes[1]:>14,.1f} {kilobytes[2]:>+10,.1f}"
-            )
+            lines.append(f"{owner.owner:<32} {kilobytes[0]:>14,.1f} {kilobytes[1]:>14,.1f} {kilobytes[2]:>+10,.1f}")
         if not self.owners:
             lines.append("(neither profile names owners)")
         return "\n".join(lines)

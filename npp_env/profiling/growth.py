@@ -137,9 +137,7 @@ def fit_growth(
     else:
         troughs = _sawtooth_troughs(tail_y)
         if troughs is not None and len(troughs) < MIN_RECLAIM_CYCLES:
-            reason = (
-                f"a sawtooth with {len(troughs)} low points, {MIN_RECLAIM_CYCLES} are needed; run longer."
-            )
+            reason = f"a sawtooth with {len(troughs)} low points, {MIN_RECLAIM_CYCLES} are needed; run longer."
             return _unbounded(tail_x, tail_y, total, threshold_per_1k, reason)
         if troughs is not None:
             tail_x, tail_y, basis = tail_x[troughs], tail_y[troughs], "troughs"
@@ -190,9 +188,7 @@ def _clean(steps: ArrayLike, values: ArrayLike, threshold_per_1k: float) -> tupl
     x = np.asarray(steps, dtype=np.float64)
     y = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape:
-        raise ProfilingError(
-            f"steps and values must be two series of one length, got {x.shape} and {y.shape}"
-        )
+        raise ProfilingError(f"steps and values must be two series of one length, got {x.shape} and {y.shape}")
     if not threshold_per_1k > 0:
         raise ProfilingError(f"threshold_per_1k must be positive, got {threshold_per_1k!r}")
     if np.any(np.diff(x) < 0):
@@ -262,9 +258,7 @@ def _interval(x: FloatArray, y: FloatArray, slope: float) -> tuple[float, float]
     return min(rank_low, block_low), max(rank_high, block_high)
 
 
-def _judge(
-    x: FloatArray, y: FloatArray, slopes: tuple[float, float, float], threshold: float
-) -> tuple[Verdict, str]:
+def _judge(x: FloatArray, y: FloatArray, slopes: tuple[float, float, float], threshold: float) -> tuple[Verdict, str]:
     low, slope, high = slopes
     if high < threshold:
         return Verdict.FLAT, "The whole interval lies below the threshold."

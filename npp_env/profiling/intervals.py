@@ -31,9 +31,7 @@ def pairwise_slopes(x: FloatArray, y: FloatArray) -> FloatArray:
     return slopes
 
 
-def thin_to_medians(
-    x: FloatArray, y: FloatArray, limit: int = MAX_PAIRWISE_POINTS
-) -> tuple[FloatArray, FloatArray]:
+def thin_to_medians(x: FloatArray, y: FloatArray, limit: int = MAX_PAIRWISE_POINTS) -> tuple[FloatArray, FloatArray]:
     """At most `limit` points: medians of equal runs of neighbours, so that the pairwise fit stays cheap."""
     if len(x) <= limit:
         return x, y

@@ -133,9 +133,7 @@ class PhaseLedger:
     def begin(self, name: str) -> None:
         """Enter a phase."""
         if self._open_phase is not None:
-            raise ProfilingError(
-                f"phase {name!r} begins inside phase {self._open_phase!r}; phases do not nest"
-            )
+            raise ProfilingError(f"phase {name!r} begins inside phase {self._open_phase!r}; phases do not nest")
         self._close_gap()
         if self._first_phase is None:
             self._first_phase = name

@@ -80,9 +80,7 @@ def _summary(profile: Mapping[str, Any]) -> str:
         f"({profile['tracker']['cost_fraction']:.2%} of the run)",
     ]
     if profile["tools"]:
-        lines.append(
-            f"note                 measured under {' and '.join(profile['tools'])}: slower than without"
-        )
+        lines.append(f"note                 measured under {' and '.join(profile['tools'])}: slower than without")
     return "\n".join(lines)
 
 

@@ -101,9 +101,7 @@ def _first(summary: Mapping[str, Any]) -> str:
 
 
 def _fit_text(profile: Mapping[str, Any]) -> str:
-    lines = [
-        f"<b>{COLUMN_TITLES[name]}</b> {html.escape(fit['text'])}" for name, fit in profile["growth"].items()
-    ]
+    lines = [f"<b>{COLUMN_TITLES[name]}</b> {html.escape(fit['text'])}" for name, fit in profile["growth"].items()]
     return "<br>".join(lines)
 
 
@@ -181,9 +179,7 @@ def _phase_table(phases: Mapping[str, Any]) -> str:
     ]
     culprit = phases["culprit"]
     note = f"the baseline ratchets up in <b>{html.escape(culprit)}</b>" if culprit else "no phase is charged"
-    return f"<p>{note}</p>" + _table(
-        ("phase", "net KB per iteration", "charged KB per iteration", "share"), rows
-    )
+    return f"<p>{note}</p>" + _table(("phase", "net KB per iteration", "charged KB per iteration", "share"), rows)
 
 
 def _site_table(sites: Sequence[Mapping[str, Any]]) -> str:
@@ -228,7 +224,5 @@ def _details(title: str, body: str) -> str:
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     head = "".join(f"<th>{html.escape(name)}</th>" for name in header)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
-    )
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -66,4 +66,4 @@ for (const plot of document.querySelectorAll(".plot")) {
   });
   svg.addEventListener("mouseleave", () => { tip.hidden = true; cursor.setAttribute("visibility", "hidden"); });
 }
-"""  # noqa: E501
+"""

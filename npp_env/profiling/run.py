@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from npp_env import __version__
+from npp_env.memory import MemoryReport
 from npp_env.profiling.allocation_sites import AllocationSite, SiteLedger
 from npp_env.profiling.compare import PROFILE_FORMAT, PROFILE_VERSION, Comparison, compare
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, Verdict, worst_verdict
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.memory import MemoryReport
 from npp_env.profiling.report import format_report
 from npp_env.profiling.report_html import format_html
 from npp_env.profiling.tracker import MemoryTracker
@@ -156,9 +156,7 @@ def profile_loop(
         300
     """
     if steps < 1 or snapshot_interval < 1:
-        raise ProfilingError(
-            f"steps and snapshot_interval must be at least 1, got {steps}, {snapshot_interval}"
-        )
+        raise ProfilingError(f"steps and snapshot_interval must be at least 1, got {steps}, {snapshot_interval}")
     history = OwnerHistory()
     profiler = cProfile.Profile() if with_cprofile else None
     sites: list[AllocationSite] = []

@@ -32,9 +32,7 @@ def load_plain_pickle(path: Path, *, max_bytes: int = MAX_FILE_BYTES) -> Any:
     """
     size = path.stat().st_size
     if size > max_bytes:
-        raise SnapshotError(
-            f"{path.name}: {size:,} bytes are more than the {max_bytes:,} that are read at most"
-        )
+        raise SnapshotError(f"{path.name}: {size:,} bytes are more than the {max_bytes:,} that are read at most")
     try:
         return loads_plain_pickle(path.read_bytes())
     except SnapshotError as error:
@@ -80,9 +78,7 @@ class _Machine:
                 return self.stack[0]
             instruction = instructions.get(code)
             if instruction is None:
-                raise SnapshotError(
-                    f"instruction {_name(code)} at byte {self.position - 1} is not plain data; refused"
-                )
+                raise SnapshotError(f"instruction {_name(code)} at byte {self.position - 1} is not plain data; refused")
             instruction(self)
 
     def take(self, count: int) -> bytes:

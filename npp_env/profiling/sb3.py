@@ -17,9 +17,7 @@ else:
     try:
         BaseCallback = importlib.import_module("stable_baselines3.common.callbacks").BaseCallback
     except ImportError:
-        raise MissingDependencyError(
-            "stable-baselines3", "for MemoryCallback", "pip install 'npp_env[sb3]'"
-        ) from None
+        raise MissingDependencyError("stable-baselines3", "for MemoryCallback", "pip install 'npp_env[sb3]'") from None
 
 
 class MemoryCallback(BaseCallback):  # type: ignore[misc]

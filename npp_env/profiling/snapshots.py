@@ -59,9 +59,7 @@ class SnapshotSeries:
     def growth(self, threshold_per_1k: float = DEFAULT_THRESHOLD_BYTES_PER_1K) -> GrowthFit:
         """Fitted growth of the active bytes."""
         steps = [row.step for row in self.rows]
-        return fit_growth(
-            steps, [row.total_active_bytes for row in self.rows], threshold_per_1k=threshold_per_1k
-        )
+        return fit_growth(steps, [row.total_active_bytes for row in self.rows], threshold_per_1k=threshold_per_1k)
 
     def top_contexts(self, limit: int = 10) -> list[tuple[str, int, int]]:
         """Stacks by growth from first to last snapshot: (stack, growth in bytes, bytes in the last)."""
@@ -76,13 +74,10 @@ class SnapshotSeries:
         """Plain data for JSON."""
         return {
             "kind": self.kind,
-            "rows": [
-                {key: value for key, value in asdict(row).items() if key != "contexts"} for row in self.rows
-            ],
+            "rows": [{key: value for key, value in asdict(row).items() if key != "contexts"} for row in self.rows],
             "growth": self.growth().to_dict(),
             "top_contexts": [
-                {"context": name, "growth_bytes": growth, "bytes": size}
-                for name, growth, size in self.top_contexts()
+                {"context": name, "growth_bytes": growth, "bytes": size} for name, growth, size in self.top_contexts()
             ],
             "problems": list(self.problems),
         }
@@ -125,9 +120,7 @@ def read_snapshots(folder: Path, *, max_file_bytes: int = MAX_FILE_BYTES) -> lis
         raise SnapshotError(f"{folder} holds no snapshot_step_N.json and no snapshot_step_N.pickle")
     notes = []
     if foreign:
-        notes.append(
-            f"{len(foreign)} other files left aside: {', '.join(foreign[:5])}{' ...' * (len(foreign) > 5)}"
-        )
+        notes.append(f"{len(foreign)} other files left aside: {', '.join(foreign[:5])}{' ...' * (len(foreign) > 5)}")
     if len(found) > 1:
         notes.append("a mixed folder: process and CUDA snapshots are analysed apart")
     return [_series(kind, rows[kind], problems[kind] + notes) for kind in found]

@@ -55,9 +55,7 @@ def read_scalars(folder: Path) -> list[ScalarSeries]:
     try:
         module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
     except ImportError:
-        raise MissingDependencyError(
-            "tensorboard", "to read event files", "pip install tensorboard"
-        ) from None
+        raise MissingDependencyError("tensorboard", "to read event files", "pip install tensorboard") from None
     accumulator = module.EventAccumulator(str(folder), size_guidance={"scalars": 0})
     accumulator.Reload()
     series = []

@@ -58,9 +58,7 @@ def summarise_cuda_snapshot(snapshot: Any) -> CudaSummary:
             context = _context(block)
             contexts[context] = contexts.get(context, 0) + size
     ranked = dict(sorted(contexts.items(), key=lambda item: (-item[1], item[0])))
-    return CudaSummary(
-        pools["small"] + pools["large"], pools["small"], pools["large"], count, reserved, ranked
-    )
+    return CudaSummary(pools["small"] + pools["large"], pools["small"], pools["large"], count, reserved, ranked)
 
 
 def _segments(snapshot: Any) -> Iterator[dict[str, Any]]:
@@ -97,8 +95,7 @@ def _context(block: dict[str, Any]) -> str:
     known = [frame for frame in frames[:64] if isinstance(frame, dict)]
     python = [frame for frame in known if str(frame.get("filename", ""))[-3:] == ".py"] or known
     names = [
-        f"{str(frame.get('name', '?'))[:80]} "
-        f"({str(frame.get('filename', '?'))[-60:]}:{frame.get('line', 0)!s:.10})"
+        f"{str(frame.get('name', '?'))[:80]} ({str(frame.get('filename', '?'))[-60:]}:{frame.get('line', 0)!s:.10})"
         for frame in python[:CONTEXT_FRAMES]
         if isinstance(frame.get("line", 0), int)
     ]

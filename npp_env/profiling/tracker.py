@@ -91,9 +91,7 @@ class MemoryTracker:
         if interval < 1:
             raise ProfilingError(f"interval must be at least 1 step, got {interval}")
         if budget_fraction is not None and not 0 < budget_fraction < 1:
-            raise ProfilingError(
-                f"budget_fraction must lie between 0 and 1 or be None, got {budget_fraction}"
-            )
+            raise ProfilingError(f"budget_fraction must lie between 0 and 1 or be None, got {budget_fraction}")
         self.interval = interval
         self.samples = SampleLog(capacity)
         self.snapshot_dir = snapshot_dir
@@ -177,9 +175,7 @@ class MemoryTracker:
     ) -> GrowthFit:
         """Fitted growth of a column of the samples; USS by default, RSS where USS was hardly read."""
         name = self.memory_column if column is None else column
-        return fit_growth(
-            self.samples.column("step"), self.samples.column(name), threshold_per_1k=threshold_per_1k
-        )
+        return fit_growth(self.samples.column("step"), self.samples.column(name), threshold_per_1k=threshold_per_1k)
 
     def speed_drift(self) -> GrowthFit:
         """Whether the steps per second decline; see `fit_speed_drift`."""

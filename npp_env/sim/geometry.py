@@ -218,7 +218,8 @@ def build_edges(tiles: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np
 def build_solid(tiles: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """How many of the 144 pixels of each half cell [row, column] are solid."""
     quarters = SOLID_PIXELS[tiles]  # (44, 25, 2, 2): column, row, lower half, right half
-    return quarters.transpose(1, 2, 0, 3).reshape(-1).astype(np.uint8)
+    flat: NDArray[np.uint8] = quarters.transpose(1, 2, 0, 3).reshape(-1).astype(np.uint8)
+    return flat
 
 
 def starts_by_cell(cells: NDArray[np.int64]) -> NDArray[np.uint16]:

@@ -63,7 +63,7 @@ class Simulation:
         geometry: Its compiled form, if there is one already.
 
     Example:
-        >>> from npp_env.level import load_shipped
+        >>> from npp_env.level.shipped import load_shipped
         >>> simulation = Simulation(load_shipped("first_steps/walk"))
         >>> simulation.advance(RIGHT, ticks=10)
         10

@@ -32,7 +32,9 @@ def random_level(seed: int, *, glitched: bool = False) -> Level:
     for door, switch in ((6, 7), (8, 9)):
         for _ in range(int(rng.integers(0, 5))):
             column, row = int(rng.integers(1, 42)), int(rng.integers(1, 23))
-            records.append([door, 4 * column, 4 * row + 2, 0, 0] if rng.random() < 0.5 else [door, 4 * column + 2, 4 * row, 2, 0])
+            records.append(
+                [door, 4 * column, 4 * row + 2, 0, 0] if rng.random() < 0.5 else [door, 4 * column + 2, 4 * row, 2, 0]
+            )
             records.append([switch, *place(), 0, 0])
     records += [[5, *place(), int(rng.integers(0, 8)), 0] for _ in range(int(rng.integers(0, 3)))]
     records += [[11, *place(), int(rng.integers(0, 8)), 0] for _ in range(int(rng.integers(0, 40)))]

@@ -40,15 +40,11 @@ def map_bytes(draw) -> bytes:
         st.one_of(st.integers(0, 7), st.integers(0, 255)),
         st.one_of(st.integers(0, 3), st.integers(0, 255)),
     )
-    header = draw(
-        st.one_of(st.just(bytes(HEADER_BYTES)), st.binary(min_size=HEADER_BYTES, max_size=HEADER_BYTES))
-    )
+    header = draw(st.one_of(st.just(bytes(HEADER_BYTES)), st.binary(min_size=HEADER_BYTES, max_size=HEADER_BYTES)))
     seed = draw(st.integers(0, 2**32 - 1))
     limit = draw(st.sampled_from([1, 38, 256]))
     tiles = np.random.default_rng(seed).integers(0, limit, COUNTS_OFFSET - HEADER_BYTES).astype(np.uint8)
     counts_bytes = RECORDS_OFFSET - COUNTS_OFFSET
-    counts = draw(
-        st.one_of(st.just(bytes(counts_bytes)), st.binary(min_size=counts_bytes, max_size=counts_bytes))
-    )
+    counts = draw(st.one_of(st.just(bytes(counts_bytes)), st.binary(min_size=counts_bytes, max_size=counts_bytes)))
     records = draw(st.lists(record, min_size=1, max_size=12))
     return header + tiles.tobytes() + counts + bytes(value for row in records for value in row)

@@ -81,9 +81,7 @@ def test_largest_level_survives():
     assert same_in_full(level, read_text(text))
 
 
-@pytest.mark.parametrize(
-    "name", ["", " padded ", "a\nb", "tab\t", "é\xa0", "x" * 146, "; c", "name: x", "\x85"]
-)
+@pytest.mark.parametrize("name", ["", " padded ", "a\nb", "tab\t", "é\xa0", "x" * 146, "; c", "name: x", "\x85"])
 def test_any_name_survives(name):
     level = small_level(name=name)
     assert read_text(write_text(level)).header == level.header
@@ -98,9 +96,7 @@ def test_every_tile_has_its_own_character():
 
 def test_comments_blank_lines_and_line_ends_do_not_matter():
     text = HEAD + "ninja 10 90\nexit 60 90\nexit-switch 30 90\n"
-    noisy = text.replace("tiles:", "; a comment\n\n  tiles:  ").replace(
-        "exit 60 90", "exit  60\t90 ; the way out"
-    )
+    noisy = text.replace("tiles:", "; a comment\n\n  tiles:  ").replace("exit 60 90", "exit  60\t90 ; the way out")
     assert read_text(noisy.replace("\n", "\r\n")) == read_text("\ufeff" + text) == small_level()
 
 

@@ -1,4 +1,4 @@
-"""Worst error of every float16 field against float64, measured; `python tests/observe/precision.py` prints the table."""
+"""Worst error of every float16 field against float64; `python tests/observe/precision.py` prints the table."""
 
 from __future__ import annotations
 
@@ -43,7 +43,12 @@ FIELDS = {
     "reachability_features": REACHABILITY_FIELDS,
     "spatial_context": ("all",),
 }
-UNITS |= {"switch_dx": (1056, "px"), "switch_dy": (600, "px"), "door_dx": (1056, "px"), "door_dy": (600, "px")}
+UNITS |= {
+    "switch_dx": (1056, "px"),
+    "switch_dy": (600, "px"),
+    "door_dx": (1056, "px"),
+    "door_dy": (600, "px"),
+}
 
 
 def uncompiled(name: str):
@@ -63,9 +68,7 @@ def exact_observations(env, modules) -> dict[str, np.ndarray]:
     slot = env._engine.slots[0]
     handle = env._engine.path_handles[0]
     fields = fields_of(env.level, env._episodes.doors_taken(0))
-    paths = path.PlainPaths(
-        handle.arrays, fields.switch_exit_distance, handle.spawn_distance, fields.reachable_share
-    )
+    paths = path.PlainPaths(handle.arrays, fields.switch_exit_distance, handle.spawn_distance, fields.reachable_share)
     view = plain_view(
         unpack_world(unpack_level(item.handle.geometry.sections), env._engine.states[0]),
         paths=paths,

@@ -53,7 +53,12 @@ def run(folder: Path, tmp_path: Path) -> dict:
         "NPP_UNCOMPILED": "1",
     }
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, cwd=tmp_path, check=False
+        [sys.executable, "-c", PROGRAM],
+        env=environment,
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)

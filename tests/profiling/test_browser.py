@@ -41,9 +41,7 @@ def test_the_report_opens_without_errors_and_shows_its_charts(tmp_path):
         steps=2000,
         snapshot_interval=20,
         progress=False,
-        owners=lambda: MemoryReport(
-            [Holding("kept", "list", 50 * len(kept)), Holding("levels", "tiles", 4400, True)]
-        ),
+        owners=lambda: MemoryReport([Holding("kept", "list", 50 * len(kept)), Holding("levels", "tiles", 4400, True)]),
     )
     result.write(tmp_path, result.compare_with(result.profile))
     page = (tmp_path / "report.html").read_text()

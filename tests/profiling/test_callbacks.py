@@ -54,9 +54,7 @@ def test_an_sb3_run_is_tracked_by_phase():
     from npp_env.profiling.sb3 import MemoryCallback
 
     callback = MemoryCallback(interval=64)
-    model = stable_baselines3.PPO(
-        "MlpPolicy", "CartPole-v1", n_steps=64, batch_size=32, n_epochs=1, device="cpu"
-    )
+    model = stable_baselines3.PPO("MlpPolicy", "CartPole-v1", n_steps=64, batch_size=32, n_epochs=1, device="cpu")
     model.learn(640, callback=callback)
     assert {phase.name for phase in callback.tracker.phases.phases} >= {"collect", "update"}
     assert callback.tracker.samples.column("step")[-1] == 640

@@ -184,9 +184,7 @@ def test_memory_is_read_only_as_often_as_asked(machine):
     assert not guard.check()
 
 
-@pytest.mark.parametrize(
-    "arguments", [{"min_free_fraction": 0.0}, {"pause_seconds": -1.0}, {"on_low": "panic"}]
-)
+@pytest.mark.parametrize("arguments", [{"min_free_fraction": 0.0}, {"pause_seconds": -1.0}, {"on_low": "panic"}])
 def test_senseless_arguments_are_refused(arguments):
     with pytest.raises(ProfilingError):
         MemoryGuard(**arguments)

@@ -31,9 +31,7 @@ def run(changes, iterations=60, explicit=False):
 @pytest.mark.parametrize("explicit", [False, True])
 @pytest.mark.parametrize("culprit", ["collect", "sample", "update"])
 def test_the_leaking_phase_is_charged(culprit, explicit):
-    report = run(
-        [(name, 8192 * (name == culprit)) for name in ("collect", "sample", "update")], explicit=explicit
-    )
+    report = run([(name, 8192 * (name == culprit)) for name in ("collect", "sample", "update")], explicit=explicit)
     assert report.culprit == culprit
     assert report.phases[0].charged_bytes == pytest.approx(8192, rel=0.05)
     assert report.phases[0].share == pytest.approx(1.0)

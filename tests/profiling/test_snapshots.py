@@ -22,12 +22,7 @@ KB = 1024
 MB = 2**20
 
 plain = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-(2**70), 2**70)
-    | st.floats(allow_nan=False)
-    | st.text()
-    | st.binary(),
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text() | st.binary(),
     lambda inner: (
         st.lists(inner, max_size=5)
         | st.tuples(inner, inner)

@@ -33,7 +33,19 @@ def test_soak_finds_a_leak(monkeypatch):
 
 
 def test_command(capsys):
-    code = main(["soak", "--million", "0.02", "--num-envs", "16", "--presets", "evaluation", "--json", "--no-progress"])
+    code = main(
+        [
+            "soak",
+            "--million",
+            "0.02",
+            "--num-envs",
+            "16",
+            "--presets",
+            "evaluation",
+            "--json",
+            "--no-progress",
+        ]
+    )
     assert code in (0, 3)
     [result] = json.loads(capsys.readouterr().out)
     assert result["preset"] == "evaluation"
@@ -48,7 +60,16 @@ def test_mistakes(arguments, capsys):
 
 def test_profile_runs_the_environment(tmp_path, capsys):
     out = tmp_path / "out"
-    arguments = ["profile", "--headless", "--profile-memory", "--profile-frames", "1000", "-o", str(out), "--no-progress"]
+    arguments = [
+        "profile",
+        "--headless",
+        "--profile-memory",
+        "--profile-frames",
+        "1000",
+        "-o",
+        str(out),
+        "--no-progress",
+    ]
     assert main(arguments) in (0, 3)
     assert {path.name for path in out.iterdir()} >= {
         "memory_profiling_report.txt",
@@ -60,7 +81,16 @@ def test_profile_runs_the_environment(tmp_path, capsys):
     assert main(["profile", "-o", str(out)]) == 2
     recording = next(iter(sorted(_recordings())), None)
     if recording is not None:
-        again = ["profile", "--profile-frames", "200", "--num-envs", "4", "--actions", str(recording), "--no-progress"]
+        again = [
+            "profile",
+            "--profile-frames",
+            "200",
+            "--num-envs",
+            "4",
+            "--actions",
+            str(recording),
+            "--no-progress",
+        ]
         assert main([*again, "-o", str(tmp_path / "b"), "--compare", str(out / "memory.json")]) in (0, 3)
 
 

@@ -189,9 +189,7 @@ def test_every_pixel_is_written():
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_no_state_makes_it_draw_outside(data):
-    simulation = Simulation(
-        level_with(*((kind, *(88 + k, 50), 2) for k, kind in enumerate((14, 23, 20, 25))))
-    )
+    simulation = Simulation(level_with(*((kind, *(88 + k, 50), 2) for k, kind in enumerate((14, 23, 20, 25)))))
     numbers = st.floats(width=64) | st.floats(-2000, 2000)
     for mover in simulation.movers:
         mover["x"], mover["y"], mover["u"] = data.draw(numbers), data.draw(numbers), data.draw(numbers)

@@ -102,9 +102,7 @@ def test_a_wall_slide_reaches_for_the_wall():
     simulation.ninja["state"] = 5
     for normal in (1.0, -1.0):
         simulation.ninja["wn"] = normal
-        limbs = [
-            point for stroke in strokes(simulation.ninja) if not stroke.is_band for point in stroke.points
-        ]
+        limbs = [point for stroke in strokes(simulation.ninja) if not stroke.is_band for point in stroke.points]
         reach = max((x for x, _ in limbs), key=abs)
         # The wall lies against its normal.
         assert np.sign(reach) == -normal

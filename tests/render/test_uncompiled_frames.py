@@ -69,9 +69,7 @@ def test_uncompiled_frames_have_the_same_bytes(tmp_path):
     for level_map, state in cases():
         level = read_map(level_map)
         handle, background = Simulation(level).handle, build_frame_background(level)
-        digest = hashlib.sha256(
-            player_frame(handle, state, background, np.zeros((84, 84, 1), np.uint8)).tobytes()
-        )
+        digest = hashlib.sha256(player_frame(handle, state, background, np.zeros((84, 84, 1), np.uint8)).tobytes())
         digest.update(global_view(handle, state, background, np.zeros((100, 176, 1), np.uint8)).tobytes())
         expected.append(digest.hexdigest())
         lines.append(json.dumps({"map": level_map.hex(), "state": state.tobytes().hex()}))

@@ -16,9 +16,7 @@ MOVER_ORDER = (14, 16, 17, 20, 25, 26, 28)
 
 def mover_slots(geometry) -> list[int]:
     entities = geometry["entities"]
-    return [
-        int(entities["slot"][e]) for kind in MOVER_ORDER for e in np.flatnonzero(entities["kind"] == kind)
-    ]
+    return [int(entities["slot"][e]) for kind in MOVER_ORDER for e in np.flatnonzero(entities["kind"] == kind)]
 
 
 def first_difference(got: np.ndarray, want: np.ndarray) -> str | None:
@@ -79,9 +77,10 @@ def test_all_levels_in_one_batch_are_exact_too():
         if t % 50 == 0:
             for i in playing:
                 movers = movers_view(batch.states[i], handles[i].geometry)[slots[i]]
-                assert np.array_equal(
-                    np.stack([movers["x"], movers["y"]], axis=1), all_golden[i].movers[t]
-                ), (all_golden[i].id, t)
+                assert np.array_equal(np.stack([movers["x"], movers["y"]], axis=1), all_golden[i].movers[t]), (
+                    all_golden[i].id,
+                    t,
+                )
 
 
 @pytest.mark.skipif(not IS_COMPILED, reason="the same ticks one by one")

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,12 @@ from golden_levels import golden
 
 from npp_env.level import read_map, write_map
 from npp_env.sim import IS_COMPILED, Simulation
+from sim.fuzz_maps import accepted_levels
 from sim.rooms import EVERY_TYPE, level_of_every_type, room
 
 PACKAGE = Path(__file__).parent.parent.parent / "npp_env"
 TICKS = 220
+HOSTILE_LEVELS = 16
 
 # Run in a process of its own, on a copy of the package without binaries.
 PROGRAM = """
@@ -43,9 +46,7 @@ def bare_package(tmp_path_factory) -> Path:
     """A copy of the parts of the package that the kernel needs, sources only."""
     folder = tmp_path_factory.mktemp("uncompiled")
     for name in ("sim", "level"):
-        shutil.copytree(
-            PACKAGE / name, folder / "npp_env" / name, ignore=shutil.ignore_patterns("*.so", "__pycache__")
-        )
+        shutil.copytree(PACKAGE / name, folder / "npp_env" / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     (folder / "npp_env" / "__init__.py").write_text("")
     shutil.copy(PACKAGE / "errors.py", folder / "npp_env")
     return folder
@@ -65,9 +66,7 @@ def cases() -> list[tuple[str, bytes, bytes]]:
     rng = np.random.default_rng(5)
     inputs = np.repeat(rng.integers(0, 8, TICKS // 10), 10).astype(np.uint8).tobytes()
     found = [(f"golden {g.id}", g.map, g.inputs[:TICKS].tobytes()) for g in golden()[::12]]
-    found += [
-        (f"type {kind}", write_map(room(*rows)), inputs) for kind, rows in EVERY_TYPE.items() if kind != 23
-    ]
+    found += [(f"type {kind}", write_map(room(*rows)), inputs) for kind, rows in EVERY_TYPE.items() if kind != 23]
     # Lasers: free spinners of both senses, turrets on the floor, in a corner, around a block, beside a door.
     lasers = [
         (23, 60, 50, 2),
@@ -81,6 +80,8 @@ def cases() -> list[tuple[str, bytes, bytes]]:
     crawl = room(*lasers, *doors, walls=[(20, 15), (20, 16), (21, 15)])
     found.append(("lasers", write_map(crawl), inputs))
     found.append(("every type", write_map(level_of_every_type()), inputs))
+    hostile = islice(accepted_levels(rng, [g.map for g in golden()]), HOSTILE_LEVELS)
+    found += [(f"hostile {k}", write_map(level), inputs) for k, level in enumerate(hostile)]
     return found
 
 
@@ -101,9 +102,7 @@ def test_uncompiled_kernel_gives_the_same_bits(bare_package):
     )
     assert done.returncode == 0, done.stderr
     uncompiled = done.stdout.split()
-    different = [
-        name for (name, m, i), digest in zip(named, uncompiled, strict=True) if digest_of(m, i) != digest
-    ]
+    different = [name for (name, m, i), digest in zip(named, uncompiled, strict=True) if digest_of(m, i) != digest]
     assert different == []
 
 

@@ -1,0 +1,135 @@
+"""Levels and recordings flipped left to right, so that what wins one wins the other.
+
+The physics is not symmetric to the last bit: lists are gathered from left to right, and sums round differently on the
+other side of the map. Most recordings win mirrored on the same frame, but nothing promises it: play one before you
+rely on it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import LevelError, RecordingError
+from npp_env.level.entity_kinds import DRONE_MODES, LASER_MODES, EntityKind, record_meaning, type_label
+from npp_env.level.layout import KNOWN_TILES, UNIT_PX, WORLD_WIDTH_PX
+from npp_env.level.model import Level
+from npp_env.recording import Recording
+
+WIDTH_UNITS = WORLD_WIDTH_PX // UNIT_PX
+_FIRST_CORNERED, _LAST_CORNERED = 6, 33
+_JUMP, _RIGHT, _LEFT = 1, 2, 4
+_DOORS = (EntityKind.DOOR, EntityKind.LOCKED_DOOR, EntityKind.TRAP_DOOR)
+
+
+def _mirrored_tiles() -> NDArray[np.uint8]:
+    table = np.arange(256, dtype=np.uint8)
+    # In every family the solid corner goes round: top left, top right, bottom right, bottom left.
+    for tile in range(_FIRST_CORNERED, _LAST_CORNERED + 1):
+        table[tile] = tile + 1 if tile % 2 == 0 else tile - 1
+    for right, left in ((3, 5), (35, 37)):
+        table[right], table[left] = left, right
+    return table
+
+
+def _mirrored_inputs() -> NDArray[np.uint8]:
+    table = np.arange(16, dtype=np.uint8)
+    for byte in range(16):
+        rest = byte & ~(_RIGHT | _LEFT)
+        # Left and right together count as left, so their mirror image is right alone.
+        table[byte] = rest | (_RIGHT if byte & _LEFT else _LEFT if byte & _RIGHT else 0)
+    return table
+
+
+TILE_MIRROR = _mirrored_tiles()
+"""Tile id of the mirror image, by tile id (256,)."""
+INPUT_MIRROR = _mirrored_inputs()
+"""Input byte of the mirror image, by input byte (16,)."""
+
+assert TILE_MIRROR[KNOWN_TILES:].tolist() == list(range(KNOWN_TILES, 256))
+
+# Orientations go round clockwise from right in steps of 45 degrees.
+_DIRECTION_MIRROR = (4, 3, 2, 1, 0, 7, 6, 5)
+
+
+def mirror_level(level: Level) -> Level:
+    """The level flipped left to right; its name, header and metadata stay.
+
+    Raises:
+        LevelError: An entity lies so far outside the map that its mirror image has no coordinates.
+
+    Example:
+        >>> from npp_env.level.shipped import load_shipped
+        >>> level = load_shipped("slopes/chute")
+        >>> mirror_level(level) == level, mirror_level(mirror_level(level)) == level
+        (False, True)
+    """
+    records = level.records.copy()
+    outside = np.flatnonzero(records[:, 1] > WIDTH_UNITS)
+    if len(outside):
+        index = int(outside[0])
+        raise LevelError(
+            f"record {index}, {type_label(int(records[index, 0]))}, has x {records[index, 1]}; only up to "
+            f"{WIDTH_UNITS} can be mirrored"
+        )
+    records[:, 1] = WIDTH_UNITS - records[:, 1]
+    for record in records:
+        if record[0] < len(EntityKind):
+            record[3], record[4] = _mirrored_pose(EntityKind(int(record[0])), int(record[3]), int(record[4]))
+    return Level(
+        tiles=TILE_MIRROR[level.tiles[:, ::-1]],
+        records=records,
+        counts=level.counts,
+        header=level.header,
+        metadata=level.metadata,
+    )
+
+
+def mirror_inputs(inputs: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Inputs with left and right exchanged; a fresh array."""
+    return INPUT_MIRROR[inputs]
+
+
+def mirror_recording(recording: Recording, level: Level | None = None) -> Recording:
+    """The recording for the mirrored level.
+
+    Args:
+        recording: Any recording.
+        level: Its level, where the recording does not hold it.
+
+    Raises:
+        RecordingError: There is no level, or not the right one.
+    """
+    level = level or recording.level
+    if level is None or level.hash != recording.level_hash:
+        raise RecordingError(
+            f"the recording belongs to level {recording.level_hash}, which is needed to mirror it; "
+            f"{'none is at hand' if level is None else 'the level given is ' + level.hash}"
+        )
+    mirrored = mirror_level(level)
+    return Recording(
+        mirrored,
+        mirrored.hash,
+        mirror_inputs(recording.inputs),
+        recording.outcome,
+        recording.frames,
+        recording.gold,
+        recording.demo_header,
+    )
+
+
+def _mirrored_pose(kind: EntityKind, orientation: int, mode: int) -> tuple[int, int]:
+    """Orientation and mode of the mirror image."""
+    meaning = record_meaning(kind)
+    if not meaning.directed or orientation >= len(_DIRECTION_MIRROR):
+        return orientation, mode
+    if meaning.modes == DRONE_MODES:
+        # A drone goes the way of half its orientation: two of them mean the same.
+        direction, odd = divmod(orientation, 2)
+        return 2 * (2 - direction if direction != 3 else 3) + odd, mode ^ 1
+    if meaning.modes == LASER_MODES:
+        return _DIRECTION_MIRROR[orientation], 0 if mode == 1 else 1
+    # An upright door stands on the left border of a cell in either orientation, but stops drones there only in one.
+    if orientation in (0, 4) and kind in _DOORS:
+        return orientation, mode
+    return _DIRECTION_MIRROR[orientation], mode
