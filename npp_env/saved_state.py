@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 _MAGIC = b"NPPE"
 _VERSION = 1
-# magic, version, state bytes, level hash, level index, limit, steps, return, key, episode, ended
-_HEADER = struct.Struct("<4sHHI16siiidQqB7x")
+# magic, version, reserved, state bytes, level hash, level index, limit, steps, return, key, episode, ended, CRC-32
+_HEADER = struct.Struct("<4sHHI16siiidQqB3xI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +95,7 @@ class SavedState:
 
 def write_saved_state(saved: SavedState) -> bytes:
     """The bytes of a saved state."""
+    state = saved.state.tobytes()
     return (
         _HEADER.pack(
             _MAGIC,
@@ -108,8 +110,9 @@ def write_saved_state(saved: SavedState) -> bytes:
             saved.key,
             saved.episode,
             saved.ended,
+            zlib.crc32(state),
         )
-        + saved.state.tobytes()
+        + state
     )
 
 
@@ -126,11 +129,13 @@ def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
     data = bytes(data)
     if len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise StateError(f"not a saved state of an environment ({len(data)} bytes, beginning {data[:4]!r})")
-    _, version, _, size, digest, index, limit, steps, total, key, episode, ended = _HEADER.unpack_from(data)
+    _, version, _, size, digest, index, limit, steps, total, key, episode, ended, checksum = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise StateError(f"the state has version {version}, this npp_env reads version {_VERSION}")
     if len(data) != _HEADER.size + size:
         raise StateError(f"the state is truncated or padded: {len(data)} bytes, want {_HEADER.size + size}")
+    if zlib.crc32(data[_HEADER.size :]) != checksum:
+        raise StateError("the state is damaged: its checksum does not fit its bytes")
     state = np.frombuffer(data, np.uint8, size, _HEADER.size)
     return SavedState(digest.hex(), index, limit, steps, total, key, episode, bool(ended), state)
 

@@ -205,7 +205,9 @@ def test_bad_states_change_nothing():
     other.reset(seed=8, options={"level": 1})
     foreign = bytearray(good)
     foreign[12:28] = b"0123456789abcdef"
+    damaged = good[:-9] + bytes([good[-9] ^ 1]) + good[-8:]
     for bad in (
+        damaged,
         b"",
         b"rubbish" * 20,
         good[:-1],

@@ -15,8 +15,8 @@ STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 """(dy, dx) from a pixel to its neighbours."""
 
 _ALL, _BUT_LAST, _BUT_FIRST = slice(None), slice(None, -1), slice(1, None)
-# Every way across a border between half cells, there and back: whether the border is vertical, the step, the side of the
-# border that it starts from, and which pixels along the border go with which.
+# Every way across a border between half cells, there and back: whether the border is vertical, the step, the side of
+# the border that it starts from, and which pixels along the border go with which.
 _CROSSINGS = (
     (True, 0, 0, _ALL, _ALL),
     (True, 2, 0, _BUT_LAST, _BUT_FIRST),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import zlib
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from npp_env.sim.kernel import Batch, LevelHandle
 from npp_env.sim.views import flags_view, movers_view, ninja_view
 
 STATE_VERSION = 1
-_STATE_HEADER = struct.Struct("<4sHHI16s")
+_STATE_HEADER = struct.Struct("<4sHHI16sI")  # magic, version, reserved, bytes, level hash, CRC-32 of the state
 _STATE_MAGIC = b"NPPS"
 
 DEAD, CELEBRATING = 6, 8
@@ -26,10 +27,10 @@ JUMP, RIGHT, LEFT = 1, 2, 4  # bits of an input byte
 
 def pack_state(level_hash: str, state: NDArray[np.uint8]) -> bytes:
     """A state with a header that says which level and version it belongs to."""
-    return (
-        _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, bytes.fromhex(level_hash))
-        + state.tobytes()
-    )
+    content = state.tobytes()
+    digest = bytes.fromhex(level_hash)
+    header = _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, digest, zlib.crc32(content))
+    return header + content
 
 
 def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.uint8]:
@@ -43,7 +44,7 @@ def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.u
     blob = bytes(blob)
     if len(blob) < _STATE_HEADER.size or blob[:4] != _STATE_MAGIC:
         raise StateError(f"not a saved state of npp_env ({len(blob)} bytes, beginning {blob[:4]!r})")
-    _, version, _, size, digest = _STATE_HEADER.unpack_from(blob)
+    _, version, _, size, digest, checksum = _STATE_HEADER.unpack_from(blob)
     if version != STATE_VERSION:
         raise StateError(f"the state has version {version}, this npp_env reads version {STATE_VERSION}")
     if digest.hex() != level_hash:
@@ -52,6 +53,8 @@ def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.u
         raise StateError(
             f"the state is truncated or padded: {len(blob)} bytes, want {_STATE_HEADER.size + state_bytes}"
         )
+    if zlib.crc32(blob[_STATE_HEADER.size :]) != checksum:
+        raise StateError("the state is damaged: its checksum does not fit its bytes")
     return np.frombuffer(blob, np.uint8, size, _STATE_HEADER.size)
 
 

@@ -18,7 +18,7 @@ from npp_env.level import read_map
 from npp_env.sim import Batch, LevelHandle, Simulation, compile_level
 from sim.rooms import level_of_every_type, room
 
-HEADER_BYTES = 28
+HEADER_BYTES = 32
 
 
 @lru_cache(maxsize=128)
@@ -73,6 +73,7 @@ def test_foreign_states_are_refused_and_change_nothing():
         "not a saved state": [b"", b"x" * len(good), good[1:], b"NPPR" + good[4:], good[:10]],
         "version 2": [wrong_version],
         "belongs to level": [other_level, good[:12] + bytes(16) + good[28:]],
+        "damaged": [good[:-9] + bytes([good[-9] ^ 1]) + good[-8:]],
         "truncated or padded": [good[:-1], good + b"\0", good[:HEADER_BYTES]],
     }
     for message, blobs in bad.items():
