@@ -12,15 +12,11 @@ import numpy as np
 import psutil
 
 from npp_env.errors import NppError
-from npp_env.level.shipped import load_shipped, shipped_level_names
-from npp_env.sim.geometry import compile_level
-from npp_env.sim.kernel import IS_COMPILED, Batch, LevelHandle
-from npp_env.sim.simulation import CELEBRATING, DEAD
-from npp_env.sim.views import ninja_view
+from npp_env.sim.kernel import IS_COMPILED
+from npp_env.vector import NppVectorEnv
 
 NAME = "demo"
 HELP = "step many environments over the shipped levels and print speed and memory"
-TICKS_PER_STEP = 4
 TICKS_PER_SECOND = 60
 MAX_EPISODE_FRAMES = 20 * TICKS_PER_SECOND
 HOLD_STEPS = 4
@@ -29,41 +25,35 @@ HOLD_STEPS = 4
 
 @dataclass(frozen=True, slots=True)
 class DemoResult:
-    """What a demo run measured; bytes are of the whole process."""
+    """What a demo run measured; rss_bytes is of the whole process, the rest of the environments."""
 
     compiled: bool
     num_envs: int
     levels: int
     steps: int
+    env_steps: int
     ticks: int
     cpu_seconds: float
     wall_seconds: float
+    env_steps_per_cpu_second: float
     ticks_per_cpu_second: float
-    ns_per_tick: float
     episodes: int
     wins: int
     deaths: int
-    state_bytes_per_env: int
-    level_bytes: int
-    rss_bytes: int
+    observation_bytes: int
+    private_bytes_per_env: float
+    shared_level_bytes: int
     uss_growth_bytes: int
-    rss_growth_bytes: int
-    uss_growth_bytes_per_env: float
-    rss_growth_bytes_per_env: float
+    rss_bytes: int
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env demo`."""
     add = parser.add_argument
-    add("--num-envs", type=int, default=4096, metavar="N", help="environments (default %(default)s)")
+    add("--num-envs", type=int, default=1024, metavar="N", help="environments (default %(default)s)")
     add("--seconds", type=float, default=5.0, metavar="S", help="how long to run (default %(default)s)")
-    add(
-        "--steps",
-        type=int,
-        metavar="N",
-        help=f"run for so many steps of {TICKS_PER_STEP} ticks instead, however long they take",
-    )
-    add("--seed", type=int, default=0, help="seed of the random player (default %(default)s)")
+    add("--steps", type=int, metavar="N", help="run for so many steps instead, however long they take")
+    add("--seed", type=int, default=0, help="seed of levels and random player (default %(default)s)")
     add("--json", action="store_true", help="print data instead of a table")
     add("--no-progress", action="store_true", help="no progress bar")
 
@@ -72,8 +62,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     if args.num_envs < 1 or args.seconds <= 0 or (args.steps is not None and args.steps < 1):
         raise NppError(
-            f"--num-envs {args.num_envs}, --seconds {args.seconds:g}, --steps {args.steps}: "
-            f"all must be positive"
+            f"--num-envs {args.num_envs}, --seconds {args.seconds:g}, --steps {args.steps}: all must be positive"
         )
     result = run_demo(args)
     print(json.dumps(asdict(result), indent=1) if args.json else format_result(result))
@@ -81,90 +70,84 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_demo(args: argparse.Namespace) -> DemoResult:
-    """Play at random on the shipped levels, one after the other in each environment."""
-    from tqdm import tqdm
-
+    """Play at random with the preset for parallel training, physics, observations and rewards included."""
     process = psutil.Process()
-    handles = [LevelHandle(compile_level(load_shipped(name))) for name in shipped_level_names()]
-    rng = np.random.default_rng(args.seed)
-    progress = tqdm(total=args.steps, unit="step", mininterval=0.5, disable=args.no_progress or args.json)
-    before = process.memory_full_info()
-    batch = Batch(args.num_envs, max(handle.state_bytes for handle in handles))
-    for i in range(args.num_envs):
-        batch.set_level(i, handles[i % len(handles)])
+    # Compiling levels and building their graphs happens once per host; it is not part of what is measured.
+    warm = NppVectorEnv(1, preset="parallel_training", max_episode_frames=MAX_EPISODE_FRAMES)
+    count = warm._episodes.num_levels
+    for number in range(count):
+        warm.reset(options={"level": number})
+    before = process.memory_full_info().uss
+    env = NppVectorEnv(args.num_envs, preset="parallel_training", max_episode_frames=MAX_EPISODE_FRAMES)
+    env.reset(seed=args.seed)
     cpu, wall = time.process_time(), time.perf_counter()
-    with progress:
-        counts = play(batch, handles, args, rng, progress)
+    counts = play(env, args)
     cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
     after = process.memory_full_info()
-    uss, rss = after.uss - before.uss, after.rss - before.rss
+    report = env.memory_report()
+    observations = report.by_owner()["observation buffers"].total_bytes
+    env.close()
     return DemoResult(
         compiled=bool(IS_COMPILED),
         num_envs=args.num_envs,
-        levels=len(handles),
+        levels=count,
+        env_steps=counts["steps"] * args.num_envs,
         cpu_seconds=cpu,
         wall_seconds=wall,
+        env_steps_per_cpu_second=counts["steps"] * args.num_envs / cpu,
         ticks_per_cpu_second=counts["ticks"] / cpu,
-        ns_per_tick=1e9 * cpu / counts["ticks"],
-        state_bytes_per_env=batch.stride,
-        level_bytes=sum(handle.geometry.nbytes for handle in handles),
+        observation_bytes=observations // (2 * args.num_envs),
+        private_bytes_per_env=report.private_bytes / args.num_envs,
+        shared_level_bytes=report.shared_bytes,
+        uss_growth_bytes=after.uss - before,
         rss_bytes=after.rss,
-        uss_growth_bytes=uss,
-        rss_growth_bytes=rss,
-        uss_growth_bytes_per_env=uss / args.num_envs,
-        rss_growth_bytes_per_env=rss / args.num_envs,
         **counts,
     )
 
 
-def play(
-    batch: Batch,
-    handles: list[LevelHandle],
-    args: argparse.Namespace,
-    rng: np.random.Generator,
-    progress: Any,
-) -> dict[str, int]:
-    """Step the batch until time or steps are used up; an episode that ends is followed by the next level."""
-    ninjas = ninja_view(batch.states)
-    level_of = np.arange(batch.num_envs) % len(handles)
-    inputs = np.zeros(batch.num_envs, np.uint8)
+def play(env: NppVectorEnv, args: argparse.Namespace) -> dict[str, int]:
+    """Step until time or steps are used up."""
+    from tqdm import tqdm
+
+    random = np.random.default_rng(args.seed)
     counts = {"steps": 0, "ticks": 0, "episodes": 0, "wins": 0, "deaths": 0}
     deadline = time.perf_counter() + args.seconds
-    while counts["steps"] < args.steps if args.steps is not None else time.perf_counter() < deadline:
-        if counts["steps"] % HOLD_STEPS == 0:
-            inputs[:] = rng.integers(0, 6, batch.num_envs)
-        batch.advance(inputs, TICKS_PER_STEP, True)
-        state = ninjas["state"]
-        over = (state == DEAD) | (state == CELEBRATING) | (ninjas["frame"] >= MAX_EPISODE_FRAMES)
-        for i in np.flatnonzero(over).tolist():
-            counts["ticks"] += int(ninjas["frame"][i])
-            counts["wins"] += int(state[i] == CELEBRATING)
-            counts["deaths"] += int(state[i] == DEAD)
-            counts["episodes"] += 1
-            level_of[i] = (level_of[i] + 1) % len(handles)
-            batch.set_level(i, handles[level_of[i]])
-        counts["steps"] += 1
-        progress.update()
-    counts["ticks"] += int(ninjas["frame"].sum())
+    frames = np.zeros(env.num_envs, np.int64)
+    actions = np.zeros(env.num_envs, np.int64)
+    with tqdm(total=args.steps, unit="step", mininterval=0.5, disable=args.no_progress or args.json) as progress:
+        while counts["steps"] < args.steps if args.steps is not None else time.perf_counter() < deadline:
+            if counts["steps"] % HOLD_STEPS == 0:
+                actions = random.integers(0, 6, env.num_envs)
+            _, _, terminated, truncated, info = env.step(actions)
+            counts["ticks"] += int(np.maximum(info["frame"] - frames, 0).sum())
+            frames = info["frame"]
+            counts["episodes"] += int(np.count_nonzero(terminated | truncated))
+            counts["wins"] += int(np.count_nonzero(info["outcome"] == 1))
+            counts["deaths"] += int(np.count_nonzero(info["outcome"] == 2))
+            counts["steps"] += 1
+            progress.update()
     return counts
 
 
 def format_result(result: DemoResult) -> str:
     """The table that people read."""
     rows: list[tuple[str, Any]] = [
-        ("environments", f"{result.num_envs:,} on {result.levels} levels"),
-        ("played", f"{result.ticks:,} ticks in {result.steps:,} steps, {result.cpu_seconds:.2f} CPU seconds"),
-        ("episodes", f"{result.episodes:,}: {result.wins:,} won, {result.deaths:,} died, at random"),
+        ("environments", f"{result.num_envs:,} on {result.levels} levels, in one process and one thread"),
         (
-            "speed",
-            f"{result.ticks_per_cpu_second:,.0f} ticks per CPU second, {result.ns_per_tick:.0f} ns a tick",
+            "played",
+            f"{result.env_steps:,} environment steps, {result.ticks:,} ticks, {result.cpu_seconds:.2f} CPU seconds",
         ),
+        ("episodes", f"{result.episodes:,}: {result.wins:,} won, {result.deaths:,} died, at random"),
+        ("speed", f"{result.env_steps_per_cpu_second:,.0f} environment steps per CPU second, observations and rewards"),
+        ("", f"{result.ticks_per_cpu_second:,.0f} ticks per CPU second"),
         ("", f"{result.ticks_per_cpu_second / TICKS_PER_SECOND:,.0f} times as fast as the game, on one core"),
-        ("state", f"{result.state_bytes_per_env:,} bytes per environment"),
-        ("levels", f"{result.level_bytes:,} bytes, shared by all environments"),
-        ("memory", f"{result.rss_bytes / 2**20:.1f} MB in all (RSS)"),
-        ("", f"{result.uss_growth_bytes_per_env:,.0f} bytes per environment (growth of USS)"),
-        ("", f"{result.rss_growth_bytes_per_env:,.0f} bytes per environment (growth of RSS)"),
+        ("observation", f"{result.observation_bytes:,} bytes (float16 and uint8)"),
+        ("memory", f"{result.private_bytes_per_env:,.0f} bytes per environment, all buffers"),
+        ("", f"{result.shared_level_bytes:,} bytes of levels, graphs and distances, shared by all"),
+        (
+            "",
+            f"{result.uss_growth_bytes / 2**20:.1f} MB growth of the process (USS), {result.rss_bytes / 2**20:.1f} MB in all (RSS)",
+        ),
     ]
     if not result.compiled:
         rows.append(("kernel", "not compiled: install a C compiler and npp_env again for full speed"))
