@@ -144,10 +144,8 @@ def format_result(result: DemoResult) -> str:
         ("observation", f"{result.observation_bytes:,} bytes (float16 and uint8)"),
         ("memory", f"{result.private_bytes_per_env:,.0f} bytes per environment, all buffers"),
         ("", f"{result.shared_level_bytes:,} bytes of levels, graphs and distances, shared by all"),
-        (
-            "",
-            f"{result.uss_growth_bytes / 2**20:.1f} MB growth of the process (USS), {result.rss_bytes / 2**20:.1f} MB in all (RSS)",
-        ),
+        ("", f"{result.uss_growth_bytes / 2**20:.1f} MB growth of the process (USS)"),
+        ("", f"{result.rss_bytes / 2**20:.1f} MB in all (RSS)"),
     ]
     if not result.compiled:
         rows.append(("kernel", "not compiled: install a C compiler and npp_env again for full speed"))
