@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from npp_env.errors import ConfigError
+from npp_env.errors import ArgumentNameError, ConfigError
 from npp_env.observe.spec import LAYOUTS, OBSERVATION_KEYS
 
 VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
@@ -26,6 +26,11 @@ _Config = TypeVar("_Config", bound="_Checked")
 def _require(ok: bool, name: str, value: object, allowed: str) -> None:
     if not ok:
         raise ConfigError(f"{name} is {value!r}; it must be {allowed}")
+
+
+def _allowed_instead(name: str, known: list[str]) -> str:
+    close = difflib.get_close_matches(name, known, 1)
+    return (f" (did you mean {close[0]!r}?)" if close else "") + f"; allowed are {', '.join(known)}"
 
 
 class _Checked:
@@ -47,9 +52,7 @@ class _Checked:
         arguments = {}
         for key, value in values.items():
             if key not in known:
-                close = difflib.get_close_matches(str(key), known, 1)
-                hint = f" (did you mean {close[0]!r}?)" if close else ""
-                raise ConfigError(f"unknown key {_prefix}{key!s}{hint}; allowed are {', '.join(known)}")
+                raise ConfigError(f"unknown key {_prefix}{key!s}{_allowed_instead(str(key), known)}")
             section = hints[key]
             if isinstance(section, type) and issubclass(section, _Checked) and not isinstance(value, section):
                 value = section.from_dict(value, f"{_prefix}{key}.")
@@ -84,7 +87,7 @@ class ObservationConfig(_Checked):
 
     Attributes:
         keys: Which observations, in this order; see `npp_env.NppEnv` for all of them.
-        layout: `dict` gives a dictionary of arrays; `flat` one float32 vector of all keys; `packed` one uint8 vector
+        layout: `dict` gives a dictionary of arrays; `flat` one float16 vector of all keys; `packed` one uint8 vector
             of their bytes; `state` one uint8 vector with the exact state, from which any observation can be rebuilt.
         max_entities: Rows of `entity_states`.
     """
@@ -259,7 +262,7 @@ class EnvironmentConfig(_Checked):
         What each choice saves, per environment (measured by `python -m benchmarks memory`):
 
         - no frames unless asked for: 24,656 bytes per observation (7,056 + 17,600), double-buffered 49,312;
-        - `copy=False`: no array is allocated per step; two buffers of 106 bytes hold all observations;
+        - `copy=False`: no array is allocated per step; two buffers of 94 bytes hold all observations;
         - no animation and no render surface: a 1056 x 600 picture of 1,900,800 bytes exists only inside `render()`;
         - the graph is built only if a selected observation or the reward needs it, once per level and host: a few
           hundred kilobytes per level, nothing per environment.
@@ -305,7 +308,13 @@ def resolve_config(
 
     Raises:
         ConfigError: A wrong preset, key or value, or both a configuration object and a preset.
+        ArgumentNameError: An override that is no field.
     """
+    known = [entry.name for entry in dataclasses.fields(EnvironmentConfig)]
+    for name in overrides or {}:
+        if name not in known:
+            # Libraries that try several arguments (TorchRL tries `frameskip`) look for Python's own wording.
+            raise ArgumentNameError(f"unexpected keyword argument {name!r}{_allowed_instead(name, known)}")
     if preset is not None and preset not in PRESETS:
         raise ConfigError(f"preset is {preset!r}; it must be one of {', '.join(PRESETS)}")
     if isinstance(config, EnvironmentConfig):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
 from npp_env.engine import Engine
-from npp_env.errors import LevelError, StateError
+from npp_env.errors import LevelError
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
@@ -148,7 +148,13 @@ class Episodes:
         if self._max_frames is not None:
             limit = min(limit, self._max_frames) if limit else self._max_frames
         gold = int(np.count_nonzero(level.records[:, 0] == GOLD))
-        return LevelResources(index, level, handle_of(level, self.cache), gold, limit, background)
+        handle = handle_of(level, self.cache)
+        if self.layout.layout == "state" and handle.state_bytes > self.layout.state_bytes:
+            raise LevelError(
+                f"a state of level {level.name!r} takes {handle.state_bytes} bytes; rows of observation.layout 'state' "
+                f"hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
+            )
+        return LevelResources(index, level, handle, gold, limit, background)
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level outside the set needs, given as an object or as a specification of exactly one level."""
@@ -191,11 +197,6 @@ class Episodes:
         self.engine.restart(indices)
 
     def _grow(self, state_bytes: int) -> None:
-        if self.layout.layout == "state" and state_bytes > self.layout.state_bytes:
-            raise StateError(
-                f"a state of this level takes {state_bytes} bytes, the vectors of the level set have room for "
-                f"{self.layout.state_bytes}; make the level part of the set"
-            )
         if state_bytes > self.engine.stride:
             self.engine.grow(state_bytes)
 

@@ -23,5 +23,9 @@ class ConfigError(NppError, ValueError):
     """A configuration value that is not allowed; the message names the field and what it takes."""
 
 
+class ArgumentNameError(ConfigError, TypeError):
+    """A keyword argument that does not exist; a `TypeError`, as Python raises for functions with fixed arguments."""
+
+
 class KernelError(NppError, RuntimeError):
     """The compiled kernel does not fit the sources beside it."""

@@ -59,6 +59,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         "render_fps": 60,
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
+    # Gymnasium also closes what could not be made.
+    _pool = RangePool(1)
 
     def __init__(
         self,

@@ -258,6 +258,8 @@ def test_wrong_arguments_name_the_field():
         npp_env.NppEnv(render_mode="ascii")
     with pytest.raises(ConfigError, match="frame_skip"):
         gym.make(ID, frame_skip=0)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+        gym.make(ID, frameskip=4)
     with pytest.raises(ConfigError, match="game_state"):
         npp_env.NppEnv(preset="parallel_training", buffers={"game_state": np.zeros((1, 3))})
 

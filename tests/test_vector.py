@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import threading
@@ -12,9 +13,10 @@ from gymnasium.vector import AutoresetMode
 from play import held_actions
 
 import npp_env
-from npp_env.errors import ConfigError, NppError, StateError
+from npp_env.errors import ConfigError, LevelError, NppError, StateError
 from npp_env.level.binary import read_map
 from npp_env.observe.spec import OBSERVATION_KEYS
+from npp_env.sim.handles import handle_of
 
 ID = "npp_env:Npp-v0"
 MODES = list(AutoresetMode)
@@ -253,6 +255,25 @@ def test_final_observations_are_never_overwritten():
     assert len(kept) > 20
     for final, copied in kept:
         assert_same(final, copied, "final_obs")
+
+
+@pytest.mark.parametrize("kind", [npp_env.NppEnv, npp_env.NppVectorEnv])
+def test_the_state_layout_refuses_larger_states(kind):
+    levels = sorted((read_map(item.map) for item in golden()), key=lambda level: handle_of(level).state_bytes)
+    env = kind(config={"observation": {"layout": "state"}}, levels=[levels[0]])
+    env.reset(seed=0)
+    before = env.get_state()
+    with pytest.raises(LevelError, match="bytes"):
+        env.reset(options={"level": levels[-1]})
+    assert env.get_state() == before
+    env.reset(options={"level": levels[0]})
+
+
+def test_what_could_not_be_made_closes_in_silence(recwarn):
+    with pytest.raises(ConfigError):
+        npp_env.NppVectorEnv(0)
+    gc.collect()
+    assert not recwarn.list
 
 
 def test_bad_input_changes_nothing():

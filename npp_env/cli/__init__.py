@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "bench": "measure speed and memory (needs a source checkout)",
     "cache": "show, fill or empty the cache of compiled levels",
     "demo": "step many environments over the shipped levels and print speed and memory",
+    "estimate": "what storing observations will take in rollouts or replays, before anyone trains",
     "levels": "list, show, validate and convert levels",
     "play": "play a level with the keyboard",
     "profile": "profile memory and time of the environment; exit code 3 on a leak",

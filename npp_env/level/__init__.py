@@ -5,12 +5,14 @@ from __future__ import annotations
 from npp_env.level.binary import read_map, write_map
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.files import load_level, save_level
+from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.level.text import read_text, write_text
 
 __all__ = [
     "EntityKind",
     "Level",
+    "LevelSet",
     "load_level",
     "read_map",
     "read_text",

@@ -138,6 +138,7 @@ class LevelCache:
             if array is not None:
                 return array
             flight = self._flights.setdefault(key, _Flight())
+            self._levels.setdefault(level.hash, level)
         with flight.lock:
             with self._lock:
                 array = self._find(key)
@@ -158,7 +159,7 @@ class LevelCache:
             return self._levels.setdefault(level.hash, level)
 
     def report(self) -> dict[str, ArtifactUse]:
-        """Exact accounting by artifact name; fresh objects. `tiles` counts the interned levels that are alive."""
+        """Exact accounting by artifact name; fresh objects. `tiles` counts the levels seen here that are alive."""
         with self._lock:
             report = {
                 name: ArtifactUse(hits=u.hits, loads=u.loads, builds=u.builds, evictions=u.evictions)
@@ -217,7 +218,7 @@ class LevelCache:
         if store is not None:
             stored = self._read(store, key)
             if stored is not None:
-                return _own(stored), True, False
+                return stored, True, False
         array = np.asarray(artifact.build(level, self)).view()
         array.setflags(write=False)
         if store is not None and self._writable:
@@ -226,7 +227,7 @@ class LevelCache:
                 # Mapping it back lets all processes share these pages, and frees the private copy.
                 stored = store.read(key)
                 if stored is not None:
-                    return _own(stored), True, True
+                    return stored, True, True
             except (OSError, DamagedArtifactError) as error:
                 self._writable = False
                 self._warn(f"artifacts cannot be stored in {store.directory} ({error}); they stay in memory")

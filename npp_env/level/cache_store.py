@@ -9,11 +9,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import mmap
 import os
 import sys
 import time
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -99,25 +101,24 @@ class ArtifactStore:
         """
         path = self.path_of(key)
         try:
-            raw = _map_npy(path)
+            mapping, start = _map_npy(path)
         except FileNotFoundError:
             return None
         except (ValueError, EOFError, SyntaxError) as error:
             raise DamagedArtifactError(f"{path}: {error}") from error
+        raw = mapping.array(np.dtype(np.uint8), (mapping.size - start,), start)
         try:
             head = json.loads(raw[:HEAD_BYTES].tobytes().rstrip(b"\0"))
-            wanted = _head_of(key, np.dtype(head["dtype"]), tuple(head["shape"]), head["digest"])
+            dtype, shape = np.dtype(head["dtype"]), tuple(head["shape"])
+            wanted = _head_of(key, dtype, shape, head["digest"])
         except (ValueError, TypeError, KeyError) as error:
             raise DamagedArtifactError(f"{path}: the head is unreadable") from error
-        payload = raw[HEAD_BYTES:]
         if head != wanted:
             raise DamagedArtifactError(f"{path}: it belongs to {head}")
-        if _digest(payload) != head["digest"]:
+        payload = raw[HEAD_BYTES:]
+        if payload.size != dtype.itemsize * math.prod(shape) or _digest(payload) != head["digest"]:
             raise DamagedArtifactError(f"{path}: the checksum does not fit")
-        try:
-            return np.asarray(payload.view(head["dtype"]).reshape(head["shape"]))
-        except (ValueError, TypeError) as error:
-            raise DamagedArtifactError(f"{path}: {error}") from error
+        return mapping.array(dtype, shape, start + HEAD_BYTES)
 
     def write(self, key: ArtifactKey, payload: NDArray[Any]) -> None:
         """Store an artifact; readers see the old file, the whole new one, or none.
@@ -207,8 +208,79 @@ def _digest(payload: NDArray[np.uint8]) -> str:
     return hashlib.blake2b(payload.data, digest_size=16).hexdigest()
 
 
-def _map_npy(path: Path) -> NDArray[np.uint8]:
-    """Map the single uint8 array of an `.npy` file; raises ValueError where there is none."""
+class _Mapping:
+    """A read-only mapping of a whole file that needs no open file afterwards.
+
+    Python's own mappings (up to 3.12) keep a file descriptor each, and a process that has a thousand levels open would
+    run out of them.
+    """
+
+    __slots__ = ("_address", "_place", "size")
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._address, self.size = _c_library().map(descriptor, size), size
+        self._place: tuple[str, tuple[int, ...], int] = ("|u1", (size,), 0)
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        typestr, shape, offset = self._place
+        return {"version": 3, "typestr": typestr, "shape": shape, "data": (self._address + offset, True)}
+
+    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
+        """A read-only array in the file, which keeps it mapped."""
+        self._place = (dtype.str, shape, offset)
+        return np.asarray(self)
+
+    def __del__(self) -> None:
+        address = getattr(self, "_address", None)
+        if address is not None:
+            _c_library().unmap(address, self.size)
+
+
+class _CLibrary:
+    """The two calls of the C library that mappings need."""
+
+    def __init__(self) -> None:
+        import ctypes
+
+        library = ctypes.CDLL(None, use_errno=True)
+        size, pointer, number = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
+        self._map, self.unmap = library.mmap, library.munmap
+        self._map.restype = pointer
+        self._map.argtypes = [pointer, size, number, number, number, ctypes.c_long]
+        self.unmap.argtypes = [pointer, size]
+        self._failed = ctypes.c_void_p(-1).value
+        self._errno = ctypes.get_errno
+
+    def map(self, descriptor: int, size: int) -> int:
+        """Address of a new read-only mapping of a file."""
+        address = self._map(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
+        if address is None or address == self._failed:
+            number = self._errno()
+            raise OSError(number, os.strerror(number))
+        return int(address)
+
+
+@lru_cache(maxsize=1)
+def _c_library() -> _CLibrary:
+    return _CLibrary()
+
+
+class _WindowsMapping:
+    """The same by Python's own means, which keep no descriptor on Windows."""
+
+    __slots__ = ("_map", "size")
+
+    def __init__(self, descriptor: int, size: int) -> None:
+        self._map, self.size = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ), size
+
+    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
+        """A read-only array in the file, which keeps it mapped."""
+        return np.asarray(np.ndarray(shape, dtype, self._map, offset))
+
+
+def _map_npy(path: Path) -> tuple[_Mapping | _WindowsMapping, int]:
+    """Map an `.npy` file with a single uint8 array and say where that begins; ValueError where there is none."""
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if np.lib.format.read_magic(file) != (1, 0):
@@ -217,46 +289,4 @@ def _map_npy(path: Path) -> NDArray[np.uint8]:
         start = file.tell()
         if dtype != np.uint8 or len(shape) != 1 or start + shape[0] != size or shape[0] < HEAD_BYTES:
             raise ValueError(f"{size} bytes with an array of {dtype} and shape {shape}")
-        return _map_file(file.fileno(), size)[start:]
-
-
-class _Mapping:
-    """A read-only mapping of a whole file that needs no open file afterwards.
-
-    Python's own mappings (up to 3.12) keep a file descriptor each, and a process that has a thousand levels open would
-    run out of them.
-    """
-
-    __slots__ = ("__array_interface__", "_address", "_size", "_unmap")
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        import ctypes
-
-        library = ctypes.CDLL(None, use_errno=True)
-        library.mmap.restype = ctypes.c_void_p
-        library.mmap.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_size_t,
-            ctypes.c_int,
-            ctypes.c_int,
-            ctypes.c_int,
-            ctypes.c_long,
-        ]
-        library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-        address = library.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-        if address is None or address == ctypes.c_void_p(-1).value:
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        self._address, self._size, self._unmap = address, size, library.munmap
-        self.__array_interface__ = {"version": 3, "typestr": "|u1", "shape": (size,), "data": (address, True)}
-
-    def __del__(self) -> None:
-        address = getattr(self, "_address", None)
-        if address is not None:
-            self._unmap(address, self._size)
-
-
-def _map_file(descriptor: int, size: int) -> NDArray[np.uint8]:
-    if sys.platform == "win32":
-        return np.frombuffer(mmap.mmap(descriptor, size, access=mmap.ACCESS_READ), np.uint8)
-    return np.asarray(_Mapping(descriptor, size))
+        return (_WindowsMapping if sys.platform == "win32" else _Mapping)(file.fileno(), size), start

@@ -60,7 +60,7 @@ def test_report_counts_exactly(tmp_path):
 def test_levels_are_interned_and_counted():
     cache = LevelCache(persist=False)
     first = small_level()
-    assert cache.intern(first) is first
+    cache.get(first, numbered())
     assert cache.intern(small_level()) is first
     tiles = cache.report()["tiles"]
     assert (tiles.count, tiles.nbytes) == (1, 23 * 42 + 3 * 5 + 80 + 184)

@@ -198,6 +198,6 @@ def test_kinds_have_the_ids_of_the_game():
 
 
 def test_import_is_light():
-    heavy = "pygame cv2 networkx gymnasium matplotlib torch psutil cython"
+    heavy = "pygame cv2 networkx matplotlib torch psutil cython"
     code = f"import sys, npp_env.recording; print(sorted(set('{heavy}'.split()) & set(sys.modules)))"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"

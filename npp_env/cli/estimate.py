@@ -1,0 +1,153 @@
+"""`npp-env estimate`: what storing observations will take, before anyone trains."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from npp_env.config import FRAME_KEYS, VECTOR_KEYS, EnvironmentConfig, resolve_config
+from npp_env.errors import ConfigError
+from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.profiling.cgroups import Headroom, read_headroom
+from npp_env.storage import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "vectors": VECTOR_KEYS,
+    "frames": FRAME_KEYS,
+    "graph": GRAPH_KEYS,
+    "all": OBSERVATION_KEYS,
+}
+"""Short names for several observations."""
+
+HEADER = ("storage", "bytes/observation", "buffer", "peak", "", "how")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of the command."""
+    add = parser.add_argument
+    add("--algo", default="ppo", metavar="NAME", help=f"{', '.join(ON_POLICY + OFF_POLICY)} (default %(default)s)")
+    add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
+    add("--n-steps", type=int, metavar="N", help="steps of a rollout (default: that of SB3)")
+    add("--buffer-size", type=int, default=1_000_000, metavar="N", help="transitions of a replay (default %(default)s)")
+    add("--observations", metavar="NAMES", help=f"separated by commas; also {', '.join(GROUPS)}")
+    add("--preset", help="configuration preset")
+    add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
+    add("--max-nodes", type=int, metavar="N", help="capacity of the graph observation")
+    add("--max-edges", type=int, metavar="N", help="capacity of the graph observation")
+    add("--json", action="store_true", help="print the numbers as JSON")
+
+
+def observation_keys(names: str) -> tuple[str, ...]:
+    """The keys that a comma-separated list names, groups included, each once."""
+    keys: list[str] = []
+    for name in names.split(","):
+        for key in GROUPS.get(name.strip(), (name.strip(),)):
+            if key not in OBSERVATION_KEYS:
+                raise ConfigError(
+                    f"--observations names {key!r}; it must be out of {', '.join((*GROUPS, *OBSERVATION_KEYS))}"
+                )
+            if key not in keys:
+                keys.append(key)
+    return tuple(keys)
+
+
+def configuration(args: argparse.Namespace) -> EnvironmentConfig:
+    """The configuration that the options stand for."""
+    overrides: dict[str, Any] = {}
+    if args.level:
+        overrides["levels"] = args.level
+    if args.observations:
+        overrides["observation"] = {"keys": observation_keys(args.observations)}
+    graph = {"max_nodes": args.max_nodes, "max_edges": args.max_edges}
+    overrides["graph"] = {name: value for name, value in graph.items() if value is not None}
+    return resolve_config(None, args.preset, overrides)
+
+
+def format_bytes(count: float) -> str:
+    """A number of bytes for people, in powers of ten: 142.1 GB."""
+    for unit in ("B", "KB", "MB", "GB"):
+        if count < 999.5:
+            return f"{count:.0f} {unit}" if unit == "B" or count >= 99.95 else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.1f} TB"
+
+
+def table_rows(demand: Demand, choices: list[StorageChoice], free: Headroom) -> list[tuple[str, ...]]:
+    """One row of text per choice."""
+    rows: list[tuple[str, ...]] = []
+    for choice in choices:
+        peak = demand.peak_bytes(choice)
+        rows.append(
+            (
+                choice.name,
+                f"{choice.observation_bytes:,.0f}",
+                format_bytes(demand.total_bytes(choice)),
+                format_bytes(peak),
+                "fits" if peak <= free.free_bytes else "too large",
+                choice.how,
+            )
+        )
+    return rows
+
+
+def as_data(demand: Demand, choices: list[StorageChoice], free: Headroom) -> dict[str, Any]:
+    """The same as plain data."""
+    return {
+        "algorithm": demand.algorithm,
+        "transitions": demand.transitions,
+        "observations": demand.observations,
+        "free_bytes": free.free_bytes,
+        "limit_bytes": free.limit_bytes,
+        "limit": free.source,
+        "choices": [
+            {
+                "name": choice.name,
+                "observation_bytes": choice.observation_bytes,
+                "total_bytes": demand.total_bytes(choice),
+                "peak_bytes": demand.peak_bytes(choice),
+                "fits": demand.peak_bytes(choice) <= free.free_bytes,
+                "how": choice.how,
+            }
+            for choice in choices
+        ],
+    }
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the estimate; 1 if not even the smallest choice fits into the free memory."""
+    demand = Demand(args.algo.lower(), args.num_envs, args.n_steps, args.buffer_size)
+    config = configuration(args)
+    choices = storage_choices(config)
+    free = read_headroom()
+    smallest = min(demand.peak_bytes(choice) for choice in choices)
+    if args.json:
+        print(json.dumps(as_data(demand, choices, free), indent=1))
+    else:
+        _print_table(demand, config, choices, free)
+    return 0 if smallest <= free.free_bytes else 1
+
+
+def _print_table(demand: Demand, config: EnvironmentConfig, choices: list[StorageChoice], free: Headroom) -> None:
+    if demand.is_rollout:
+        steps = demand.transitions // demand.num_envs
+        what = f"a rollout of {demand.num_envs} environments x {steps} steps"
+    else:
+        what = f"a replay of {demand.transitions:,} transitions, next observations included"
+    print(f"{demand.algorithm}: {what}")
+    print(f"observations: {', '.join(config.observation.keys)}")
+    print(f"free memory: {format_bytes(free.free_bytes)} of {format_bytes(free.limit_bytes)} ({free.source})\n")
+    rows = [HEADER, *table_rows(demand, choices, free)]
+    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
+    for row in rows:
+        cells = [
+            text.rjust(width) if k in (1, 2, 3) else text.ljust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("  ".join(cells).rstrip())
+    if demand.is_rollout:
+        print("\npeak: SB3 copies the largest array of a rollout once more before it trains on it.")
+    else:
+        print(
+            "\nstored once: the next observation of a transition is that of the following one, unless an episode ended."
+        )

@@ -1,0 +1,92 @@
+"""`npp-env levels sheet -o OUT.png`: one picture with all levels of a set."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.cli.arguments import add_force, check_output
+from npp_env.errors import ConfigError, NppError
+from npp_env.level.model import Level
+
+NAME = "sheet"
+HELP = "draw a contact sheet of levels into a PNG"
+_CAPTION_PX = 16
+_GAP_PX = 6
+_BACKGROUND, _INK = (32, 34, 38), (225, 228, 232)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env levels sheet`."""
+    add = parser.add_argument
+    add("levels", nargs="*", default=["shipped"], metavar="LEVELS", help="level sets (default: all shipped)")
+    add("-o", "--output", type=Path, required=True, metavar="OUT.png")
+    add("--columns", type=int, default=6, metavar="N", help="pictures a row (default %(default)s)")
+    add("--width", type=int, default=264, metavar="PX", help="width of one picture (default %(default)s)")
+    add("--json", action="store_true", help="print data instead of a line")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    from npp_env.level.level_set import LevelSet
+
+    if args.columns < 1 or args.width < 44:
+        raise ConfigError(f"--columns {args.columns}, --width {args.width}; at least 1 and 44")
+    if args.output.suffix.lower() != ".png":
+        raise NppError(f"{args.output}: the sheet is a PNG; name it {args.output.with_suffix('.png')}")
+    check_output(args.output, args.force)
+    levels = LevelSet.parse(args.levels)
+    if not levels.is_finite:
+        raise NppError(f"{args.levels[0]}: an endless set has no sheet; write levels with `levels generate` first")
+    pictures = [
+        _captioned(draw_small(levels[index], args.width), levels.name_of(index)) for index in range(len(levels))
+    ]
+    sheet = arrange(pictures, args.columns)
+    import cv2
+
+    if not cv2.imwrite(str(args.output), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR)):
+        raise NppError(f"{args.output}: the picture could not be written")
+    result: dict[str, Any] = {"output": str(args.output), "levels": len(levels), "size": list(sheet.shape[1::-1])}
+    print(json.dumps(result) if args.json else f"written: {args.output}, {len(levels)} levels")
+    return 0
+
+
+def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
+    """The start of a level as a small RGB picture; a fresh array."""
+    import cv2
+
+    from npp_env.render.picture import draw_rgb
+    from npp_env.sim.geometry import compile_level
+
+    geometry = compile_level(level)
+    picture = draw_rgb(level, geometry, geometry["initial"])
+    height = round(width * picture.shape[0] / picture.shape[1])
+    return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+def arrange(pictures: list[NDArray[np.uint8]], columns: int) -> NDArray[np.uint8]:
+    """Pictures of one size in rows, with a gap around each; a fresh array."""
+    height, width = pictures[0].shape[:2]
+    columns = min(columns, len(pictures))
+    rows = -(-len(pictures) // columns)
+    size = (rows * (height + _GAP_PX) + _GAP_PX, columns * (width + _GAP_PX) + _GAP_PX, 3)
+    sheet = np.full(size, _BACKGROUND, np.uint8)
+    for k, picture in enumerate(pictures):
+        y = _GAP_PX + (k // columns) * (height + _GAP_PX)
+        x = _GAP_PX + (k % columns) * (width + _GAP_PX)
+        sheet[y : y + height, x : x + width] = picture
+    return sheet
+
+
+def _captioned(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
+    import cv2
+
+    strip = np.full((_CAPTION_PX, picture.shape[1], 3), _BACKGROUND, np.uint8)
+    cv2.putText(strip, text, (2, _CAPTION_PX - 5), cv2.FONT_HERSHEY_SIMPLEX, 0.36, _INK, 1, cv2.LINE_AA)
+    return np.vstack([picture, strip])

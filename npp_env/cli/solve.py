@@ -1,0 +1,100 @@
+"""`npp-env solve LEVEL`: search for inputs that win a level."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from npp_env.cli.arguments import add_force, check_output, load_level_argument
+
+NAME = "solve"
+HELP = "search for inputs that win a level; exit code 1 if none were found"
+UNSOLVED = 1
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env solve`."""
+    from npp_env.planning import SolveBudget
+
+    budget = SolveBudget()
+    add = parser.add_argument
+    add("level", metavar="LEVEL", help="a level file or the name of a shipped level")
+    add("-o", "--output", type=Path, metavar="OUT.npprec", help="write the winning recording")
+    add("--ticks", type=int, default=budget.ticks, metavar="N", help="ticks to search (default %(default)s)")
+    add(
+        "--shorten-ticks",
+        type=int,
+        default=budget.shorten_ticks,
+        metavar="N",
+        help="ticks to spend on a shorter solution; 0 keeps the first (default %(default)s)",
+    )
+    add("--memory-mb", type=int, default=budget.memory_mb, metavar="MB", help="default %(default)s")
+    add("--seconds", type=float, metavar="S", help="stop after this time (the result then depends on the machine)")
+    add("--seed", type=int, default=0, help="another seed searches in another order (default %(default)s)")
+    add("--threads", type=int, default=1, metavar="N", help="threads that simulate (default %(default)s)")
+    add("--json", action="store_true", help="print data instead of text")
+    add("--no-progress", action="store_true", help="no progress bar")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command; 1 if no solution was found."""
+    from npp_env.planning import SolveBudget, solve
+    from npp_env.recording import save_recording
+
+    level = load_level_argument(args.level)
+    if args.output is not None:
+        check_output(args.output, args.force)
+    budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
+    from tqdm import tqdm
+
+    with tqdm(total=args.ticks, unit="tick", unit_scale=True, disable=args.no_progress, leave=False) as bar:
+
+        def on_progress(ticks: int, nearest_px: float) -> None:
+            bar.update(ticks - bar.n)
+            bar.set_postfix_str(f"{nearest_px:.0f} px left", refresh=False)
+
+        result = solve(level, budget=budget, seed=args.seed, threads=args.threads, on_progress=on_progress)
+    if result.recording is not None and args.output is not None:
+        save_recording(result.recording, args.output, overwrite=args.force)
+    if args.json:
+        print(json.dumps(_data(args.level, result), indent=1))
+    else:
+        print(_text(args.level, result))
+        if result.solved and args.output is not None:
+            print(f"written: {args.output}")
+    return 0 if result.solved else UNSOLVED
+
+
+def _data(name: str, result: Any) -> dict[str, Any]:
+    recording = result.recording
+    statistics = asdict(result.statistics)
+    if statistics["nearest_px"] == float("inf"):
+        statistics["nearest_px"] = None
+    return {
+        "level": name,
+        "status": result.status,
+        "frames": recording.frames if recording else None,
+        "gold": recording.gold if recording else None,
+        "statistics": statistics,
+    }
+
+
+def _text(name: str, result: Any) -> str:
+    s = result.statistics
+    used = (
+        f"{s.ticks:,} ticks searched, {s.states_kept:,} states kept, {s.attempts} attempts, "
+        f"{s.peak_memory_bytes / 2**20:.0f} MB, {s.cpu_seconds:.1f} s of processor time"
+    )
+    if result.recording is not None:
+        frames = result.recording.frames
+        return (
+            f"{name}: solved in {frames} frames ({frames / 60:.2f} s), {result.recording.gold} gold; "
+            f"{s.frames_found} frames as found\n{used}"
+        )
+    if result.status == "unreachable":
+        return f"{name}: the exit is unreachable: the graph of the level knows no way over a switch to an exit"
+    return f"{name}: not found within the budget; the nearest state had {s.nearest_px:.0f} px to go\n{used}"
