@@ -188,6 +188,8 @@ class EnvironmentConfig(_Checked):
         frame_skip: Physics ticks per step.
         max_episode_frames: Ticks after which an episode is truncated; `auto` derives it from the size of the level;
             None never truncates.
+        cache_directory: Where compiled levels are kept on disk, shared by all processes of the host; None takes the
+            environment variable `NPP_ENV_CACHE` or the platform's cache folder.
         copy: Whether every observation is a fresh array (true), or a view of a double buffer that stays valid through
             the next step (false).
         observation: What the policy sees.
@@ -199,6 +201,7 @@ class EnvironmentConfig(_Checked):
     levels: str | tuple[str, ...] = "shipped"
     frame_skip: int = 4
     max_episode_frames: int | str | None = "auto"
+    cache_directory: str | None = None
     copy: bool = True
     observation: ObservationConfig = field(default_factory=ObservationConfig)
     reward: RewardConfig = field(default_factory=RewardConfig)
@@ -223,6 +226,12 @@ class EnvironmentConfig(_Checked):
                 self.max_episode_frames,
                 "a whole number from 1 to 10000000, 'auto' or None",
             )
+        _require(
+            self.cache_directory is None or _is_name(self.cache_directory),
+            "cache_directory",
+            self.cache_directory,
+            "None or the path of a folder",
+        )
         _require(isinstance(self.copy, bool), "copy", self.copy, "true or false")
         for name, kind in (
             ("observation", ObservationConfig),

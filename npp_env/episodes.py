@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from npp_env.config import EnvironmentConfig
 from npp_env.engine import Engine
 from npp_env.errors import LevelError
-from npp_env.level.cache import LevelCache, default_cache
+from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import ObservationLayout
@@ -86,7 +86,7 @@ class Episodes:
         cache: LevelCache | None = None,
     ) -> None:
         self.config = config
-        self.cache = default_cache() if cache is None else cache
+        self.cache = cache_in(config.cache_directory) if cache is None else cache
         self.levels = LevelSet.parse(config.levels) if levels is None else levels
         self.sampling = UniformSampling() if sampling is None else sampling
         self._max_frames = max_frames

@@ -18,6 +18,7 @@ from npp_env.graph.free_space import (
     blocked_image,
     solid_image,
 )
+from npp_env.graph.images import label_pieces
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
 from npp_env.graph.nodes import LatticeNodes, find_node, find_nodes
 from npp_env.graph.one_ways import OneWay, find_one_ways
@@ -83,9 +84,7 @@ def _reachable_from_outside(
     free: NDArray[np.bool_], solid: NDArray[np.bool_], spawn: tuple[float, float]
 ) -> NDArray[np.bool_]:
     """Free pixels without the cavities that lie wholly in matter, unless the ninja starts in one."""
-    import cv2
-
-    count, pieces = cv2.connectedComponents(free.astype(np.uint8), connectivity=8, ltype=cv2.CV_16U)
+    count, pieces = label_pieces(free.astype(np.uint8))
     keep = np.bincount((pieces * ~solid).reshape(-1), minlength=count) > 0
     keep[pieces[min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)]] = True
     keep[0] = False

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX
+from npp_env.graph.images import label_pieces, spread_labels
 from npp_env.graph.layout import NO_NODE
 from npp_env.graph.one_ways import OneWay
 
@@ -41,14 +42,12 @@ class LatticeNodes:
 
 def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     """Split the free pixels into nodes; the surface of a one-way platform divides a half cell."""
-    import cv2
-
     # A blocked line between half cells makes one labelling of the whole image one labelling of each of them.
     apart = np.zeros((HALF_ROWS, HALF_PX + 1, HALF_COLUMNS, HALF_PX + 1), np.uint8)
     apart[:, :-1, :, :-1] = free.reshape(HALF_ROWS, HALF_PX, HALF_COLUMNS, HALF_PX)
     flat = apart.reshape(HALF_ROWS * (HALF_PX + 1), HALF_COLUMNS * (HALF_PX + 1))
-    count, marked = cv2.connectedComponents(flat, connectivity=8, ltype=cv2.CV_16U)
-    pieces = np.asarray(marked, np.uint16).reshape(apart.shape)[:, :-1, :, :-1]
+    count, marked = label_pieces(flat)
+    pieces = marked.reshape(apart.shape)[:, :-1, :, :-1]
     if one_ways:
         count, pieces = _divide(pieces, one_ways)
 
@@ -144,20 +143,12 @@ def _tables(
 
 def _nearest_by_half_cell(labels: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Label of the free pixel that comes nearest to any pixel of a half cell; every other pixel is looked at."""
-    import cv2
-
-    coarse = np.ascontiguousarray(labels[::_COARSE, ::_COARSE])
-    distance, place = cv2.distanceTransformWithLabels(
-        (coarse == 0).astype(np.uint8), cv2.DIST_L2, cv2.DIST_MASK_5, labelType=cv2.DIST_LABEL_PIXEL
-    )
-    free = coarse > 0
-    label_of_place = np.zeros(int(place.max()) + 1, np.uint16)
-    label_of_place[place[free]] = coarse[free]
+    distance, spread = spread_labels(np.ascontiguousarray(labels[::_COARSE, ::_COARSE]))
     size = HALF_PX // _COARSE
     shape = (HALF_ROWS, size, HALF_COLUMNS, size)
     closest = distance.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size).argmin(axis=1)
-    places = place.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size)
-    return np.asarray(label_of_place[places[np.arange(HALF_CELLS), closest]])
+    near = spread.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size)
+    return np.asarray(near[np.arange(HALF_CELLS), closest])
 
 
 @lru_cache(maxsize=1)

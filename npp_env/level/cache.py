@@ -262,7 +262,7 @@ def _own(array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array.data)
 
 
-_default: LevelCache | None = None
+_by_directory: dict[str | None, LevelCache] = {}
 _default_lock = threading.Lock()
 
 
@@ -279,8 +279,12 @@ if hasattr(os, "register_at_fork"):
 
 def default_cache() -> LevelCache:
     """The cache of this process, made on first use."""
-    global _default
+    return cache_in(None)
+
+
+def cache_in(directory: str | None) -> LevelCache:
+    """The cache of this process with its files in a folder, made on first use; None for the usual folder."""
     with _default_lock:
-        if _default is None:
-            _default = LevelCache()
-        return _default
+        if directory not in _by_directory:
+            _by_directory[directory] = LevelCache(directory=directory)
+        return _by_directory[directory]

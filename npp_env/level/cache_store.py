@@ -118,6 +118,7 @@ class ArtifactStore:
         payload = raw[HEAD_BYTES:]
         if payload.size != dtype.itemsize * math.prod(shape) or _digest(payload) != head["digest"]:
             raise DamagedArtifactError(f"{path}: the checksum does not fit")
+        mapping.release_pages()
         return mapping.array(dtype, shape, start + HEAD_BYTES)
 
     def write(self, key: ArtifactKey, payload: NDArray[Any]) -> None:
@@ -231,6 +232,13 @@ class _Mapping:
         self._place = (dtype.str, shape, offset)
         return np.asarray(self)
 
+    def release_pages(self) -> None:
+        """Let go of the pages that were looked at; those looked at again come back from the page cache.
+
+        The checksum reads all of a file, of which an environment may need a third.
+        """
+        _c_library().release(self._address, self.size)
+
     def __del__(self) -> None:
         address = getattr(self, "_address", None)
         if address is not None:
@@ -238,7 +246,7 @@ class _Mapping:
 
 
 class _CLibrary:
-    """The two calls of the C library that mappings need."""
+    """The calls of the C library that mappings need."""
 
     def __init__(self) -> None:
         import ctypes
@@ -249,6 +257,8 @@ class _CLibrary:
         self._map.restype = pointer
         self._map.argtypes = [pointer, size, number, number, number, ctypes.c_long]
         self.unmap.argtypes = [pointer, size]
+        self._advise = library.madvise
+        self._advise.argtypes = [pointer, size, number]
         self._failed = ctypes.c_void_p(-1).value
         self._errno = ctypes.get_errno
 
@@ -259,6 +269,10 @@ class _CLibrary:
             number = self._errno()
             raise OSError(number, os.strerror(number))
         return int(address)
+
+    def release(self, address: int, size: int) -> None:
+        """Drop the pages of a read-only mapping from this process; a refusal changes nothing."""
+        self._advise(address, size, mmap.MADV_DONTNEED)
 
 
 @lru_cache(maxsize=1)
@@ -277,6 +291,9 @@ class _WindowsMapping:
     def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
         """A read-only array in the file, which keeps it mapped."""
         return np.asarray(np.ndarray(shape, dtype, self._map, offset))
+
+    def release_pages(self) -> None:
+        """Nothing: Windows takes pages back by itself."""
 
 
 def _map_npy(path: Path) -> tuple[_Mapping | _WindowsMapping, int]:
