@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from npp_env.config import EnvironmentConfig, GraphConfig, ObservationConfig, RenderConfig, RewardConfig
     from npp_env.creation import create_environment
+    from npp_env.decoder import ObservationDecoder
     from npp_env.env import NppEnv, Outcome
     from npp_env.level import Level
     from npp_env.sim import Simulation
@@ -27,6 +28,7 @@ _HOMES = {
     "NppEnv": "npp_env.env",
     "NppVectorEnv": "npp_env.vector",
     "ObservationConfig": "npp_env.config",
+    "ObservationDecoder": "npp_env.decoder",
     "Outcome": "npp_env.env",
     "RenderConfig": "npp_env.config",
     "RewardConfig": "npp_env.config",
@@ -41,6 +43,7 @@ __all__ = [
     "NppEnv",
     "NppVectorEnv",
     "ObservationConfig",
+    "ObservationDecoder",
     "Outcome",
     "RenderConfig",
     "RewardConfig",

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "profile": "profile memory and time of the environment; exit code 3 on a leak",
     "replay": "play a recording and report outcome, frame, gold and score",
     "soak": "run millions of steps and prove that memory stays flat; exit code 3 if it grows",
+    "solve": "search for inputs that win a level; exit code 1 if none were found",
 }
 
 USER_ERROR = 2

@@ -12,6 +12,9 @@ from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.profiling.cgroups import Headroom, read_headroom
 from npp_env.storage import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
 
+NAME = "estimate"
+HELP = "what storing observations will take in rollouts or replays, before anyone trains"
+
 GROUPS: dict[str, tuple[str, ...]] = {
     "vectors": VECTOR_KEYS,
     "frames": FRAME_KEYS,

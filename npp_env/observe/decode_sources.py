@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -12,7 +13,15 @@ from npp_env.level.cache import LevelCache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import STATE_HEADER_BYTES
-from npp_env.observe.decode_rows import KNOWN, OTHER_VERSION, SOURCE, UNKNOWN_DOORS, UNKNOWN_LEVEL, RowDecoder
+from npp_env.observe.decode_rows import (
+    KNOWN,
+    MAX_PLACES,
+    OTHER_VERSION,
+    SOURCE,
+    UNKNOWN_DOORS,
+    UNKNOWN_LEVEL,
+    RowDecoder,
+)
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.path_handles import path_handle
 from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, observation_spec
@@ -24,6 +33,8 @@ from npp_env.sim.views import flags_view, ninja_view
 
 _GOLD = 2
 _HEADER = np.dtype([("version", "<u4"), ("level_index", "<i4"), ("context", "<i4", 2), ("level", "u1", 16)])
+# One for the whole process: two decoders may write to the same memory, which knows levels by these numbers.
+_serials = itertools.count(1)
 _CHANGING_COLUMNS = (2, 3, 7)  # of the node features: offset to the ninja, and whether it is here
 
 
@@ -34,6 +45,27 @@ class Needs:
     paths: bool
     graph: bool
     background: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The different coordinates of nodes, padded to one length, and which of them each node has."""
+
+    x: NDArray[np.float32]
+    y: NDArray[np.float32]
+    x_of: NDArray[np.uint16]
+    y_of: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, node_x: NDArray[np.float32], node_y: NDArray[np.float32]) -> Places:
+        """Find them; none if there are too many."""
+        (xs, x_of), (ys, y_of) = (np.unique(values, return_inverse=True) for values in (node_x, node_y))
+        count = max(len(xs), len(ys))
+        if count > MAX_PLACES:
+            xs, ys, count = xs[:0], ys[:0], 0
+        x, y = np.zeros(count, np.float32), np.zeros(count, np.float32)
+        x[: len(xs)], y[: len(ys)] = xs, ys
+        return cls(x, y, x_of.reshape(-1).astype(np.uint16), y_of.reshape(-1).astype(np.uint16))
 
 
 @dataclass(slots=True)
@@ -48,6 +80,7 @@ class LoadedLevel:
     n_nodes: int = 0
     edge_index: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((2, 0), np.uint16))
     edge_feats: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 4), np.uint16))
+    places: Places = field(default_factory=lambda: Places.of(np.zeros(0, np.float32), np.zeros(0, np.float32)))
 
 
 @dataclass(slots=True)
@@ -90,7 +123,6 @@ class SourceTable:
         self._state_bytes = state_bytes
         self._kept = kept
         self._cache = cache
-        self._serial = 0
         self._number_of: dict[bytes, int] | None = None
         self._loaded: dict[bytes, LoadedLevel] = {}
         self._sources: list[LoadedSource] = []
@@ -171,8 +203,7 @@ class SourceTable:
             from npp_env.render.background import FRAME_BACKGROUND
 
             background = self._cache.get(level, FRAME_BACKGROUND)
-        self._serial += 1
-        return LoadedLevel(level, handle, 0, self._serial, background)
+        return LoadedLevel(level, handle, 0, next(_serials), background)
 
     def _load_source(self, item: LoadedLevel, state: NDArray[np.uint8]) -> LoadedSource:
         geometry = item.handle.geometry
@@ -199,6 +230,7 @@ class SourceTable:
         feats = self._written(item, paths, "graph_edge_feats").view(np.uint16).reshape(-1, 4)
         item.edge_index = np.ascontiguousarray(index[:, :count])
         item.edge_feats = feats[:count].copy()
+        item.places = Places.of(*(paths.arrays[name][: item.n_nodes] for name in ("node_x", "node_y")))
 
     def _nodes(self, item: LoadedLevel, paths: PathHandle) -> NDArray[np.uint16]:
         kept = np.zeros((2, item.n_nodes, 8), np.uint16)
@@ -235,12 +267,18 @@ class SourceTable:
             address_of(source.nodes),
             address_of(item.edge_index),
             address_of(item.edge_feats),
+            address_of(item.places.x),
+            address_of(item.places.y),
+            address_of(item.places.x_of),
+            address_of(item.places.y_of),
             item.serial,
             used,
             int(np.count_nonzero(item.level.records[:, 0] == _GOLD)),
             item.n_nodes,
             item.edge_feats.shape[0],
+            len(item.places.x),
             self._known["first"][item.number],
+            0,
         )
         self._known["first"][item.number] = number
 

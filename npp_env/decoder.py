@@ -1,0 +1,267 @@
+"""`ObservationDecoder`: full observations out of the compact vectors of `layout="state"`, without an environment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.config import FRAME_KEYS, EnvironmentConfig, resolve_config
+from npp_env.engine import STATE_ROW_VERSION
+from npp_env.episodes import largest_state_bytes
+from npp_env.errors import ConfigError, NppError, StateError
+from npp_env.level.cache import LevelCache, cache_in
+from npp_env.level.level_set import LevelSet, LevelSource
+from npp_env.observe.buffers import STATE_HEADER_BYTES, ObservationLayout, as_rows
+from npp_env.observe.decode_rows import TAG, RowDecoder
+from npp_env.observe.decode_sources import Needs, SourceTable
+from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS, Capacity
+from npp_env.thread_pool import RangePool
+
+DEFAULT_KEPT_SOURCES = 128
+
+
+class DecodedBatch(Mapping[str, NDArray[Any]]):
+    """Reusable memory for decoded observations, made by `ObservationDecoder.allocate`.
+
+    Its arrays are read-only views: only the decoder writes to them, so it knows what they hold and rewrites the parts
+    of a graph that do not change with the state only where the level of a row changes. Every decode overwrites them.
+
+    Args:
+        layout: Keys, shapes and types.
+        count: Rows.
+    """
+
+    def __init__(self, layout: ObservationLayout, count: int) -> None:
+        arrays = layout.allocate(count)
+        assert isinstance(arrays, dict)
+        self.count = count
+        self.layout = layout
+        self._writable = arrays
+        self._views: dict[str, NDArray[Any]] = {key: array.view() for key, array in arrays.items()}
+        for view in self._views.values():
+            view.setflags(write=False)
+        self._targets = _targets(layout, arrays)
+        self._tags = np.zeros(count, TAG)
+
+    def __getitem__(self, key: str) -> NDArray[Any]:
+        """All rows of one key."""
+        return self._views[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all arrays."""
+        return sum(array.nbytes for array in self._writable.values())
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """The arrays themselves, for libraries that cannot take read-only memory; they must not be written to."""
+        return dict(self._writable)
+
+    def rows(self, lead: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+        """Read-only views of the first rows, with a leading shape."""
+        count = math.prod(lead)
+        return {key: array[:count].reshape(*lead, *array.shape[1:]) for key, array in self._views.items()}
+
+
+class ObservationDecoder:
+    """Turns compact vectors into the observations that an environment would have returned, to the last bit.
+
+    A vector is what an environment with `layout="state"` returns. The decoder needs no environment, can be pickled, and
+    keeps what it loads of levels within a bound. It is not to be used by two threads at once; give each its own.
+
+    Args:
+        config: An `EnvironmentConfig`, or a (nested) dictionary of its fields: keys and capacities are taken from it.
+        levels: The levels, as `LevelSet.parse` takes them; those of the configuration by default. They must be the
+            levels of the environment, because the length of a vector depends on all of them.
+        keys: Which observations, instead of those of the configuration.
+        num_threads: Threads that share the work; the results do not depend on their number.
+        blank_vectors: Whether a vector of zeros, which frame stackers put before the first observation, is decoded to
+            zeros instead of being an error.
+        kept_sources: How many levels, each in one door configuration, stay loaded from batch to batch.
+        cache: Where the artifacts of levels are kept; that of the configuration by default.
+
+    Attributes:
+        vector_bytes: Length of a vector.
+        keys: The decoded keys.
+
+    Example:
+        >>> from npp_env import NppEnv
+        >>> env = NppEnv(levels="shipped:first_steps", observation={"layout": "state"})
+        >>> vector, _ = env.reset(seed=1)
+        >>> decoder = ObservationDecoder(env.config)
+        >>> decoder.decode(vector)["game_state"].shape
+        (34,)
+        >>> decoder.decode(np.stack([vector, vector]))["game_state"].shape
+        (2, 34)
+    """
+
+    def __init__(
+        self,
+        config: EnvironmentConfig | Mapping[str, Any] | None = None,
+        levels: LevelSource = None,
+        *,
+        keys: tuple[str, ...] | None = None,
+        num_threads: int = 1,
+        blank_vectors: bool = False,
+        kept_sources: int = DEFAULT_KEPT_SOURCES,
+        cache: LevelCache | None = None,
+    ) -> None:
+        for name, value in (("num_threads", num_threads), ("kept_sources", kept_sources)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+                raise ConfigError(f"{name} is {value!r}; it must be a whole number, at least 1")
+        self.config = resolve_config(config)
+        if keys is not None:
+            self.config = self.config.with_overrides({"observation": {"keys": tuple(keys)}})
+        self.levels = LevelSet.parse(self.config.levels if levels is None else levels)
+        self.keys = self.config.observation.keys
+        self.num_threads = int(num_threads)
+        self.blank_vectors = bool(blank_vectors)
+        self.kept_sources = int(kept_sources)
+        self._build(cache_in(self.config.cache_directory) if cache is None else cache)
+
+    def _build(self, cache: LevelCache) -> None:
+        graph = self.config.graph
+        capacity = Capacity(self.config.observation.max_entities, graph.max_nodes, graph.max_edges)
+        self.layout = ObservationLayout(self.keys, "dict", capacity)
+        has_graph = any(key in GRAPH_KEYS for key in self.keys)
+        has_frames = any(key in FRAME_KEYS for key in self.keys)
+        needs = Needs(has_graph or "reachability_features" in self.keys, has_graph, has_frames)
+        state_bytes = largest_state_bytes(self.levels, cache)
+        self.vector_bytes = STATE_HEADER_BYTES + state_bytes
+        sizes = (capacity.max_entities, capacity.max_nodes, capacity.max_edges)
+        self._rows = RowDecoder(STATE_ROW_VERSION, sizes, needs.paths, self.blank_vectors)
+        self._sources = SourceTable(self._rows, self.levels, needs, capacity, state_bytes, self.kept_sources, cache)
+        self._pool = RangePool(self.num_threads)
+        self._batch = 0
+
+    def space(self) -> gym.spaces.Dict:
+        """The space of one decoded observation."""
+        space = self.layout.space()
+        assert isinstance(space, gym.spaces.Dict)
+        return space
+
+    def allocate(self, count: int) -> DecodedBatch:
+        """Reusable memory for batches of up to `count` vectors; `decode(..., out=batch)` then allocates no arrays."""
+        if count < 1:
+            raise ConfigError(f"count is {count}; it must be at least 1")
+        return DecodedBatch(self.layout, count)
+
+    def decode(
+        self,
+        vectors: NDArray[np.uint8],
+        out: DecodedBatch | Mapping[str, NDArray[Any]] | None = None,
+        indices: NDArray[np.int64] | None = None,
+    ) -> dict[str, NDArray[Any]]:
+        """Decode a batch.
+
+        Args:
+            vectors: uint8 (..., vector_bytes), any leading shape.
+            out: Where to write: memory of `allocate`, or the caller's own contiguous arrays (leading shape, shape of
+                the key); fresh arrays if None.
+            indices: int64, any shape: decode these rows of vectors (n, vector_bytes), instead of gathering them first.
+                The leading shape is then that of the indices.
+
+        Returns:
+            The observations by key: fresh arrays, the caller's own, or read-only views of the memory of `allocate`.
+
+        Raises:
+            StateError: Wrong length or type, a state of another version, a level that is not in the set, or bytes that
+                are no state. Nothing is written then.
+            NppError: Arrays in `out` that do not fit, or indices out of range.
+        """
+        rows, flat_indices, lead = self._checked_rows(vectors, indices)
+        count = math.prod(lead)
+        if isinstance(out, DecodedBatch):
+            if out.layout.specs != self.layout.specs or out.count < count:
+                raise NppError(
+                    f"out holds {out.count} rows of {', '.join(out)}; {count} of {', '.join(self.keys)} are wanted"
+                )
+            targets, tags, result = out._targets, out._tags, out.rows(lead)
+        else:
+            result = self._fresh(lead) if out is None else self._checked_out(out, lead)
+            flat = {key: array.reshape(count, *array.shape[len(lead) :]) for key, array in result.items()}
+            targets, tags = _targets(self.layout, flat) if count else [], None
+        if count == 0:
+            return result
+        self._rows.set_rows(rows, flat_indices)
+        self._resolve(rows, flat_indices)
+        self._rows.set_targets(targets, tags)
+        self._pool.run(self._rows.write, count)
+        return result
+
+    def _checked_rows(
+        self, vectors: NDArray[np.uint8], indices: NDArray[np.int64] | None
+    ) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None, tuple[int, ...]]:
+        if not isinstance(vectors, np.ndarray) or vectors.dtype != np.uint8 or vectors.ndim < 1:
+            found = f"{vectors.dtype} {vectors.shape}" if isinstance(vectors, np.ndarray) else type(vectors).__name__
+            raise StateError(f"vectors are {found}; they must be a uint8 array (..., {self.vector_bytes})")
+        if vectors.shape[-1] != self.vector_bytes:
+            raise StateError(
+                f"the vectors have {vectors.shape[-1]} bytes, those of this level set have {self.vector_bytes}; "
+                f"decode with the levels that the environment has"
+            )
+        rows = vectors.reshape(-1, self.vector_bytes)
+        # States hold 8-byte numbers.
+        if rows.strides[1] != 1 or rows.strides[0] % 8 or rows.__array_interface__["data"][0] % 8:
+            rows = rows.copy()
+        if indices is None:
+            return rows, None, vectors.shape[:-1]
+        if vectors.ndim != 2 or indices.dtype != np.int64:
+            raise NppError(
+                f"indices are {indices.dtype}, vectors have shape {vectors.shape}; indices must be int64, "
+                f"vectors (n, {self.vector_bytes})"
+            )
+        if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= len(rows)):
+            raise NppError(f"indices from {indices.min()} to {indices.max()} into {len(rows)} vectors")
+        return rows, np.ascontiguousarray(indices).reshape(-1), indices.shape
+
+    def _fresh(self, lead: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+        return {spec.key: np.empty((*lead, *spec.shape), spec.dtype) for spec in self.layout.specs}
+
+    def _checked_out(self, out: Mapping[str, NDArray[Any]], lead: tuple[int, ...]) -> dict[str, NDArray[Any]]:
+        if not isinstance(out, Mapping) or set(out) != set(self.keys):
+            raise NppError(f"out must hold exactly the keys {', '.join(self.keys)}")
+        for spec in self.layout.specs:
+            array = out[spec.key]
+            if array.shape != (*lead, *spec.shape) or array.dtype != spec.dtype:
+                wanted = f"{spec.dtype} {(*lead, *spec.shape)}"
+                raise NppError(f"out[{spec.key!r}] is {array.dtype} {array.shape}; it must be {wanted}")
+            if not array.flags.c_contiguous or not array.flags.writeable:
+                raise NppError(f"out[{spec.key!r}] must be contiguous and writable")
+        return {key: out[key] for key in self.keys}
+
+    def _resolve(self, rows: NDArray[np.uint8], indices: NDArray[np.int64] | None) -> None:
+        """Find the level and doors of every row, loading what is not there yet."""
+        self._batch += 1
+        self._sources.trim()
+        at = self._rows.resolve(0, self._batch)
+        while at < self._rows.count:
+            number = at if indices is None else int(indices[at])
+            self._sources.load(rows[number], int(self._rows.found[at]), at)
+            at = self._rows.resolve(at, self._batch)
+
+    def close(self) -> None:
+        """End the threads; they start again when the decoder is used again."""
+        self._pool.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        names = ("config", "levels", "keys", "num_threads", "blank_vectors", "kept_sources")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__dict__.update(saved)
+        self._build(cache_in(self.config.cache_directory))
+
+
+def _targets(layout: ObservationLayout, arrays: Mapping[str, NDArray[Any]]) -> list[tuple[int, NDArray[np.uint8]]]:
+    return [(OBSERVATION_KEYS.index(spec.key), as_rows(arrays[spec.key], spec.nbytes)) for spec in layout.specs]

@@ -1,0 +1,173 @@
+"""Buffers for Stable-Baselines3 that hold compact vectors (`layout="state"`): each once, as long as its level needs.
+
+    DQN("MlpPolicy", env, replay_buffer_class=StateReplayBuffer, policy_kwargs=...)
+    PPO("MlpPolicy", env, rollout_buffer_class=StateRolloutBuffer, policy_kwargs=...)
+
+SB3's own buffers work as well: they store every vector as long as the largest of the level set; its replay stores each
+twice, and its rollout is copied once before training. Samples are the same.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from gymnasium.error import DependencyNotInstalled
+from numpy.typing import NDArray
+
+try:
+    from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
+except ImportError as error:
+    raise DependencyNotInstalled(
+        "npp_env.integrations.sb3_states needs Stable-Baselines3: pip install 'npp_env[sb3]'"
+    ) from error
+
+from npp_env.errors import ConfigError
+from npp_env.vector_store import VectorStore
+
+
+class NextObservations:
+    """The next observations of a ring of steps, where SB3 expects an array of them.
+
+    The next observation of a step is the observation of the following one, unless an episode ended: only those that
+    differ are kept, and those of the newest step.
+
+    Args:
+        observations: The ring; written by the caller, before the next ones of the same step.
+    """
+
+    def __init__(self, observations: VectorStore) -> None:
+        self._ring = observations
+        self._newest = np.zeros(observations.shape[1:], np.uint8)
+        self._newest_step = -1
+        self._kept: dict[int, dict[int, NDArray[np.uint8]]] = {}  # by step, by environment
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return int(self._newest.nbytes) + sum(row.nbytes for rows in self._kept.values() for row in rows.values())
+
+    def __setitem__(self, step: int, rows: NDArray[np.uint8]) -> None:
+        """Keep the next observations of the step that was just written to the ring."""
+        if self._newest_step >= 0:
+            differ = np.flatnonzero((self._ring[step] != self._newest).any(axis=1)).tolist()
+            if differ and self._newest_step != step:
+                self._kept[self._newest_step] = {env: self._newest[env].copy() for env in differ}
+        self._kept.pop(step, None)
+        self._newest[...] = rows
+        self._newest_step = step
+
+    def __getitem__(self, index: tuple[Any, ...]) -> NDArray[np.uint8]:
+        """The next observations of pairs of steps and environments; a fresh array."""
+        steps, envs = np.asarray(index[0]), np.asarray(index[1])
+        rows = self._ring[(steps + 1) % len(self._ring), envs]
+        newest = steps == self._newest_step
+        rows[newest] = self._newest[envs[newest]]
+        for i, (step, env) in enumerate(zip(steps.ravel().tolist(), envs.ravel().tolist(), strict=True)):
+            kept = self._kept.get(step)
+            if kept is not None and env in kept:
+                rows[np.unravel_index(i, steps.shape)] = kept[env]
+        return rows
+
+
+class StateReplayBuffer(ReplayBuffer):
+    """SB3's `ReplayBuffer` of vectors with every vector stored once, as long as it is; handles timeouts.
+
+    Args:
+        buffer_size: Transitions.
+        observation_space: A box.
+        action_space: The actions.
+        device: Where samples go.
+        n_envs: Environments.
+        optimize_memory_usage: Accepted for compatibility; nothing is stored twice anyway.
+        handle_timeout_termination: As in SB3.
+    """
+
+    def __init__(
+        self,
+        buffer_size: int,
+        observation_space: Any,
+        action_space: Any,
+        device: Any = "auto",
+        n_envs: int = 1,
+        optimize_memory_usage: bool = False,
+        handle_timeout_termination: bool = True,
+    ) -> None:
+        _check_space(observation_space)
+        # In this mode SB3 does not allocate a second array; its way of finding the next observation is replaced.
+        super().__init__(buffer_size, observation_space, action_space, device, n_envs, True, False)
+        self.optimize_memory_usage = False
+        self.handle_timeout_termination = handle_timeout_termination
+        self.observations = VectorStore(self.buffer_size, n_envs, observation_space.shape[0])
+        self.next_observations = NextObservations(self.observations)
+
+
+def _check_space(space: Any) -> None:
+    if getattr(space, "dtype", None) != np.uint8 or len(space.shape) != 1:
+        raise ConfigError(f"the observation space is {space}; it must be one vector of uint8, as of layout='state'")
+
+
+class FlatRollout:
+    """A rollout indexed environment after environment, as SB3 counts, without a copy in that order.
+
+    Args:
+        store: The vectors by step and environment.
+    """
+
+    def __init__(self, store: VectorStore) -> None:
+        self.store = store
+
+    def __getitem__(self, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """Vectors by number; a fresh array."""
+        return self.store.take(indices % len(self.store), indices // len(self.store))
+
+
+class _StoredVectors:
+    """What the rollout buffers do differently from SB3's."""
+
+    if TYPE_CHECKING:
+        buffer_size: int
+        n_envs: int
+        observation_space: Any
+        obs_shape: tuple[int, ...]
+        observations: Any
+
+    _store: VectorStore | None = None
+
+    def reset(self) -> None:
+        """Begin the next rollout; the memory of the last one is used again."""
+        if self._store is None:
+            _check_space(self.observation_space)
+            self._store = VectorStore(self.buffer_size, self.n_envs, self.observation_space.shape[0])
+        self._store.clear()
+        # SB3 would allocate all vectors at full length.
+        shape, self.obs_shape = self.obs_shape, (0,)
+        try:
+            super().reset()  # type: ignore[misc]
+        finally:
+            self.obs_shape = shape
+        self.observations = self._store
+
+    @staticmethod
+    def swap_and_flatten(arr: Any) -> Any:
+        """SB3's order of a rollout; the vectors stay where they are."""
+        return FlatRollout(arr) if isinstance(arr, VectorStore) else RolloutBuffer.swap_and_flatten(arr)
+
+
+class StateRolloutBuffer(_StoredVectors, RolloutBuffer):
+    """SB3's `RolloutBuffer` of vectors, each as long as it is, never copied as a whole."""
+
+
+try:
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
+except ImportError:
+
+    def __getattr__(name: str) -> Any:
+        if name == "StateMaskableRolloutBuffer":
+            raise DependencyNotInstalled(f"{name} needs sb3-contrib: pip install 'npp_env[sb3]'")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+else:
+
+    class StateMaskableRolloutBuffer(_StoredVectors, MaskableRolloutBuffer):
+        """sb3-contrib's `MaskableRolloutBuffer` of vectors, each as long as it is, never copied as a whole."""

@@ -1,0 +1,71 @@
+from npp_env.observe.view cimport Paths, View
+from npp_env.sim.layout cimport Level
+
+cdef struct Known:
+    Level* level
+    int first
+    int next
+
+cdef struct Source:
+    Level* level
+    Paths* paths
+    unsigned char* background
+    unsigned char* taken
+    unsigned short* nodes
+    unsigned short* edge_index
+    unsigned short* edge_feats
+    float* place_x
+    float* place_y
+    unsigned short* x_of
+    unsigned short* y_of
+    unsigned long long serial
+    unsigned long long used
+    int gold_total
+    int n_nodes
+    int n_edges
+    int n_places
+    int next
+    int reserved
+
+cdef struct Tag:
+    unsigned long long serial
+    int n_nodes
+    int n_edges
+
+cdef struct Target:
+    int key
+    Py_ssize_t row_bytes
+    unsigned char* base
+
+cdef class RowDecoder:
+    cdef readonly Py_ssize_t count
+    cdef readonly object found
+    cdef object known
+    cdef object sources
+    cdef object handles
+    cdef object rows
+    cdef object indices
+    cdef object targets_python
+    cdef object tags
+    cdef Known* known_base
+    cdef Source* source_base
+    cdef int buckets[1024]
+    cdef unsigned char* row_base
+    cdef Py_ssize_t row_stride
+    cdef Py_ssize_t row_bytes
+    cdef long long* index_base
+    cdef int* found_base
+    cdef Tag* tag_base
+    cdef Target targets[16]
+    cdef int n_targets
+    cdef int version
+    cdef int k_entities
+    cdef int max_nodes
+    cdef int max_edges
+    cdef bint doors_matter
+    cdef bint blank_allowed
+    cdef unsigned char* row_at(self, Py_ssize_t i) noexcept nogil
+    cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil
+    cdef void write_one(self, Py_ssize_t i) noexcept nogil
+    cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil
+    cdef void write_graph(self, View* view, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil

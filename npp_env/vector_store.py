@@ -1,0 +1,147 @@
+"""A ring of compact vectors, each stored as long as its own level needs, not as long as the largest of the set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import NppError
+
+CLASS_BYTES = 32
+"""Vectors are stored in multiples of this."""
+INDEX_BYTES = 2 + 4
+"""Bytes per vector that say where it lies."""
+_GROWTH = 1.125
+_FIRST_SLOTS = 32
+
+
+class _Block:
+    """Rows of one width that are claimed and released."""
+
+    def __init__(self, width: int) -> None:
+        self.rows = np.zeros((0, width), np.uint8)
+        self._used = 0
+        self._free: list[int] = []
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.rows.nbytes)
+
+    def claim(self, count: int) -> NDArray[np.int32]:
+        reused = [self._free.pop() for _ in range(min(count, len(self._free)))]
+        fresh = count - len(reused)
+        needed = self._used + fresh
+        if needed > len(self.rows):
+            slots = max(needed, int(len(self.rows) * _GROWTH), _FIRST_SLOTS)
+            # In place: at no time are there two copies. Nobody else holds a view of the rows.
+            self.rows.resize((slots, self.rows.shape[1]), refcheck=False)
+        claimed = np.array([*reused, *range(self._used, needed)], np.int32)
+        self._used = needed
+        return claimed
+
+    def release(self, slots: NDArray[np.int32]) -> None:
+        self._free.extend(slots.tolist())
+
+    def clear(self) -> None:
+        self._used = 0
+        self._free = []
+
+
+class VectorStore:
+    """Vectors of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
+
+    Args:
+        steps: Steps of the ring.
+        num_envs: Environments.
+        length: Bytes of a vector.
+
+    Example:
+        >>> store = VectorStore(steps=4, num_envs=2, length=100)
+        >>> store[0] = np.ones((2, 100), np.uint8)
+        >>> store[np.array([0, 0]), np.array([1, 0])].shape
+        (2, 100)
+    """
+
+    dtype = np.dtype(np.uint8)
+
+    def __init__(self, steps: int, num_envs: int, length: int) -> None:
+        if min(steps, num_envs, length) < 1:
+            raise NppError(f"{steps} steps of {num_envs} environments, {length} bytes; each must be at least 1")
+        self.shape = (steps, num_envs, length)
+        self._class = np.zeros((steps, num_envs), np.uint16)  # 0 for a vector of zeros
+        self._slot = np.zeros((steps, num_envs), np.int32)
+        self._blocks: dict[int, _Block] = {}
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held, spare rows included."""
+        return self._class.nbytes + self._slot.nbytes + sum(block.nbytes for block in self._blocks.values())
+
+    def clear(self) -> None:
+        """Forget all vectors; the memory stays."""
+        self._class.fill(0)
+        for block in self._blocks.values():
+            block.clear()
+
+    def __setitem__(self, step: int, rows: NDArray[np.uint8]) -> None:
+        """Store the vectors (num_envs, length) of a step, in place of those that it had.
+
+        Raises:
+            NppError: A wrong shape or type.
+        """
+        if rows.shape != self.shape[1:] or rows.dtype != np.uint8:
+            raise NppError(f"vectors are {rows.dtype} {rows.shape}; they must be uint8 {self.shape[1:]}")
+        for number in np.unique(self._class[step]).tolist():
+            if number:
+                self._blocks[number].release(self._slot[step][self._class[step] == number])
+        used = rows != 0
+        lengths = np.where(used.any(axis=1), self.shape[2] - used[:, ::-1].argmax(axis=1), 0)
+        classes = -(-lengths // CLASS_BYTES)
+        self._class[step] = classes
+        for number in np.unique(classes).tolist():
+            if number:
+                chosen = np.flatnonzero(classes == number)
+                block = self._block(number)
+                slots = block.claim(len(chosen))
+                block.rows[slots] = rows[chosen, : block.rows.shape[1]]
+                self._slot[step, chosen] = slots
+
+    def _block(self, number: int) -> _Block:
+        block = self._blocks.get(number)
+        if block is None:
+            block = self._blocks[number] = _Block(min(number * CLASS_BYTES, self.shape[2]))
+        return block
+
+    def __getitem__(self, index: Any) -> NDArray[np.uint8]:
+        """Vectors of one step (an int), or of pairs of steps and environments (two arrays); fresh arrays."""
+        if isinstance(index, tuple):
+            return self.take(np.asarray(index[0]), np.asarray(index[1]))
+        return self.take(np.full(self.shape[1], index), np.arange(self.shape[1]))
+
+    def take(
+        self, steps: NDArray[np.int64], envs: NDArray[np.int64], out: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.uint8]:
+        """Vectors of pairs of steps and environments.
+
+        Args:
+            steps: Integers of any shape.
+            envs: Integers of the same shape.
+            out: uint8 (..., length) to write to; a fresh array if None.
+        """
+        if out is None:
+            out = np.empty((*steps.shape, self.shape[2]), np.uint8)
+        classes, slots = self._class[steps, envs], self._slot[steps, envs]
+        for number in np.unique(classes).tolist():
+            chosen = classes == number
+            width = 0
+            if number:
+                rows = self._blocks[number].rows
+                width = rows.shape[1]
+                out[chosen, :width] = rows[slots[chosen]]
+            out[chosen, width:] = 0
+        return out

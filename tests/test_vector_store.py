@@ -1,0 +1,72 @@
+"""The ring of compact vectors returns exactly what went in."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npp_env import NppVectorEnv
+from npp_env.errors import NppError
+from npp_env.level.shipped import shipped_level_names
+from npp_env.vector_store import VectorStore
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    steps=st.integers(1, 6),
+    envs=st.integers(1, 4),
+    length=st.sampled_from([1, 31, 32, 33, 200]),
+    adds=st.integers(1, 25),
+)
+def test_any_vectors_come_back_around_the_ring(seed, steps, envs, length, adds):
+    rng = np.random.default_rng(seed)
+    store = VectorStore(steps, envs, length)
+    expected = np.zeros((steps, envs, length), np.uint8)
+    for k in range(adds):
+        rows = rng.integers(0, 256, (envs, length)).astype(np.uint8)
+        for row in rows:
+            row[rng.integers(0, length + 1) :] = 0
+        store[k % steps] = expected[k % steps] = rows
+        at, env = rng.integers(0, steps, (2, 5)), rng.integers(0, envs, (2, 5))
+        assert np.array_equal(store[at, env], expected[at, env])
+        assert np.array_equal(store[k % steps], rows)
+    out = np.full((steps, length), 9, np.uint8)
+    assert store.take(np.arange(steps), np.zeros(steps, int), out=out) is out
+    assert np.array_equal(out, expected[:, 0])
+    store.clear()
+    assert not store[0].any()
+
+
+def test_memory_does_not_grow_when_the_ring_goes_around():
+    store = VectorStore(50, 4, 500)
+    rng = np.random.default_rng(0)
+    sizes = []
+    for k in range(400):
+        rows = np.zeros((4, 500), np.uint8)
+        rows[:, : 100 if k // 50 % 2 else 300] = rng.integers(1, 256)
+        store[k % 50] = rows
+        sizes.append(store.nbytes)
+    assert sizes[-1] == sizes[120]
+
+
+def test_vectors_take_what_their_own_level_needs():
+    env = NppVectorEnv(len(shipped_level_names()), levels="shipped", observation={"layout": "state"})
+    store = VectorStore(20, env.num_envs, env.single_observation_space.shape[0])
+    vectors, _ = env.reset(seed=0)
+    for step in range(20):
+        store[step] = vectors
+        vectors = env.step(np.full(env.num_envs, 2))[0]
+    assert store.nbytes < 0.6 * 20 * vectors.nbytes
+
+
+def test_what_is_wrong_is_said():
+    store = VectorStore(2, 3, 10)
+    with pytest.raises(NppError, match=r"\(3, 9\)"):
+        store[0] = np.zeros((3, 9), np.uint8)
+    with pytest.raises(NppError, match="float32"):
+        store[0] = np.zeros((3, 10), np.float32)
+    with pytest.raises(NppError, match="at least 1"):
+        VectorStore(0, 1, 1)
