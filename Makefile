@@ -32,7 +32,7 @@ test-optional: build
 	$(PYTHON) -m venv $(VENV)/optional
 	$(VENV)/optional/bin/python -m pip install -q --upgrade pip
 	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
-	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,report,video,optional]"
+	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,torchrl,rllib,report,video,optional]"
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest $(OPTIONAL_TESTS)
 
 # The oldest Gymnasium that is supported.

@@ -16,9 +16,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
-COMPILED = sorted(
-    p.with_suffix(".py") for p in (ROOT / "npp_env").rglob("*.pxd") if p.with_suffix(".py").exists()
-)
+COMPILED = sorted(p.with_suffix(".py") for p in (ROOT / "npp_env").rglob("*.pxd") if p.with_suffix(".py").exists())
 SANITIZE = os.environ.get("NPP_SANITIZE") == "1"
 
 

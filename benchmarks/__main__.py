@@ -67,8 +67,7 @@ def format_table(table: dict[str, Any]) -> str:
     lines = [f"## {table['title']}", ""]
     for number, row in enumerate([header, *rows]):
         cells = [
-            cell.ljust(w) if k == 0 else cell.rjust(w)
-            for k, (cell, w) in enumerate(zip(row, widths, strict=True))
+            cell.ljust(w) if k == 0 else cell.rjust(w) for k, (cell, w) in enumerate(zip(row, widths, strict=True))
         ]
         lines.append("| " + " | ".join(cells) + " |")
         if number == 0:

@@ -8,6 +8,7 @@ leave out the code of libraries: its pages count as private or shared depending 
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import json
 import os
@@ -20,6 +21,7 @@ import numpy as np
 from benchmarks._measuring import OBSERVATION_SETS, configuration, held_actions
 from npp_env.profiling.process_memory import PageMemory, read_heap_bytes
 
+FEW_LEVELS = "shipped:first_steps"
 KEPT_OBSERVATIONS = 2
 """Observations that a training loop holds of each environment: the present one and the one before it."""
 
@@ -43,6 +45,15 @@ def read_memory() -> PageMemory:
     return PageMemory(1024 * rss, 1024 * uss, 1024 * pss)
 
 
+def read_baseline() -> PageMemory:
+    """The same, after the C library gave back what the imports freed; else that would be counted as a saving later."""
+    gc.collect()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
+    return read_memory()
+
+
 def _is_code(path: str) -> bool:
     return ".so" in os.path.basename(path) or os.path.basename(path).startswith("python")
 
@@ -60,6 +71,7 @@ def probe_singles(
     count: int,
     preset: str | None = None,
     observations: str | None = None,
+    levels: str = FEW_LEVELS,
     steps: int = 20,
     copy: bool | None = None,
     widened: bool = False,
@@ -73,6 +85,7 @@ def probe_singles(
         count: Number of environments.
         preset: Name of a preset, if any.
         observations: Name of an observation set, if any.
+        levels: The levels that they play, all of which are loaded and counted.
         steps: Steps that each plays.
         copy: As in the configuration; None leaves it to the preset.
         widened: Keep the observations as float32 instead of float16.
@@ -83,7 +96,7 @@ def probe_singles(
     """
     from npp_env import NppEnv
 
-    arguments: dict[str, Any] = {"preset": preset} if preset else {}
+    arguments: dict[str, Any] = {"levels": levels, **({"preset": preset} if preset else {})}
     if observations is not None:
         arguments["config"] = configuration(OBSERVATION_SETS[observations])
     if copy is not None:
@@ -92,7 +105,10 @@ def probe_singles(
         arguments["render_mode"] = "rgb_array"
     actions = held_actions(steps, count)
     _load_lazy_modules(arguments)
-    before = read_memory()
+    if own_levels:
+        # What the first environment drops must not be counted against it.
+        _forget_levels()
+    before = read_baseline()
     buffers = _common_buffers(arguments, count) if one_buffer else [None] * count
     environments, held = [], []
     for i in range(count):
@@ -113,16 +129,16 @@ def probe_singles(
 
 
 def probe_vector(
-    num_envs: int, observations: str = "vectors", steps: int = 30, copy: bool = False, num_threads: int = 1
+    num_envs: int, observations: str = "vectors", levels: str = FEW_LEVELS, steps: int = 30, copy: bool = False
 ) -> dict[str, int]:
     """A vector environment; with views, its own double buffer holds the observations."""
     from npp_env import NppVectorEnv
 
     actions = held_actions(steps, num_envs)
-    arguments = {"config": configuration(OBSERVATION_SETS[observations], copy=copy)}
+    arguments = {"config": configuration(OBSERVATION_SETS[observations], copy=copy, levels=levels)}
     _load_lazy_modules(arguments)
-    before = read_memory()
-    env = NppVectorEnv(num_envs, **arguments, num_threads=num_threads)
+    before = read_baseline()
+    env = NppVectorEnv(num_envs, **arguments)
     observation, _ = env.reset(seed=0)
     for row in actions:
         observation, *_ = env.step(row)
@@ -142,11 +158,13 @@ def probe_process(num_envs: int, observations: str = "vectors", steps: int = 30)
     return {"rss_bytes": after.rss_bytes, "uss_bytes": after.uss_bytes, "pss_bytes": after.pss_bytes}
 
 
-def probe_growth(million_steps: float, num_envs: int = 1024, samples: int = 40) -> dict[str, Any]:
+def probe_growth(
+    million_steps: float, levels: str = FEW_LEVELS, num_envs: int = 1024, samples: int = 40
+) -> dict[str, Any]:
     """USS, and what the C heap has handed out, over many steps of a vector environment."""
     from npp_env import NppVectorEnv
 
-    env = NppVectorEnv(num_envs, configuration(OBSERVATION_SETS["vectors"], copy=False))
+    env = NppVectorEnv(num_envs, configuration(OBSERVATION_SETS["vectors"], copy=False, levels=levels))
     env.reset(seed=0)
     actions = held_actions(256, num_envs)
     calls = max(samples, round(million_steps * 1e6 / num_envs))
@@ -159,7 +177,7 @@ def probe_growth(million_steps: float, num_envs: int = 1024, samples: int = 40) 
             env.step(actions[step % len(actions)])
         uss.append(read_memory().uss_bytes)
         heap.append(read_heap_bytes() or 0)
-    # The C library gives pages back and takes them again; only what stays counts, so the least of each half is compared.
+    # The C library gives pages back and takes them again. Only what stays counts: the least of each half is compared.
     half = len(uss) // 2
     steps = calls * num_envs / 1e6
     return {
@@ -196,7 +214,8 @@ def _forget_levels() -> None:
             private.setflags(write=False)
             return private, False, built
 
-    cache._default = PrivateCache()
+    cache._by_directory.clear()
+    cache._by_directory[None] = PrivateCache()
     path_handles._handles.clear()
 
 
@@ -221,7 +240,28 @@ def _nbytes(observation: dict[str, Any]) -> int:
     return sum(array.nbytes for array in observation.values())
 
 
+def probe_levels(observations: str) -> dict[str, Any]:
+    """What all shipped levels take when one environment has played a little of each, by artifact."""
+    from npp_env import NppEnv
+    from npp_env.level.cache import default_cache
+
+    arguments = {"config": configuration(OBSERVATION_SETS[observations], copy=False)}
+    _load_lazy_modules(arguments)
+    before = read_baseline()
+    env = NppEnv(**arguments)
+    count = env._episodes.num_levels
+    for number in range(count):
+        env.reset(seed=0, options={"level": number})
+        for action in (2, 5, 2, 5):
+            env.step(action)
+    result: dict[str, Any] = difference(before, read_memory())
+    report = default_cache().report()
+    sizes = {name: use.mapped_bytes + use.private_bytes for name, use in report.items() if use.count}
+    return {**result, "levels": count, "artifact_bytes": sizes}
+
+
 PROBES: dict[str, Callable[..., dict[str, Any]]] = {
+    "levels": probe_levels,
     "singles": probe_singles,
     "vector": probe_vector,
     "process": probe_process,

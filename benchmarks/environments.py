@@ -151,8 +151,8 @@ def measure_peers(quick: bool) -> dict[str, Any]:
         "header": ["environment", "steps per CPU second", "per second"],
         "rows": rows,
         "notes": [
-            "As `gymnasium.make` gives them, its checking wrappers included; uniformly random actions. minigrid and ale-py "
-            "appear where they are installed."
+            "As `gymnasium.make` gives them, its checking wrappers included; uniformly random actions. minigrid and "
+            "ale-py appear where they are installed."
         ],
     }
 

@@ -117,18 +117,14 @@ def play_singly(batch: Batch, golden: GoldenLevel) -> None:
 def measure_calls(levels: list[GoldenLevel], at_least: float) -> dict[str, Any]:
     """Loading, resetting, and what a call costs beside its ticks."""
     sample = levels[:: max(1, len(levels) // 12)]
-    load = [
-        1e3 * cpu_seconds(lambda g=g: LevelHandle(compile_level(read_map(g.data))), at_least) for g in sample
-    ]
+    load = [1e3 * cpu_seconds(lambda g=g: LevelHandle(compile_level(read_map(g.data))), at_least) for g in sample]
     reset, overhead, one = [], [], []
     for golden in sample:
         batch = Batch(1, golden.handle.state_bytes)
         batch.set_level(0, golden.handle)
         reset.append(1e6 * cpu_seconds(lambda b=batch: b.restart(0), at_least))
         overhead.append(1e9 * cpu_seconds(lambda b=batch: b.advance_one(0, 0, 0, False), at_least))
-        one.append(
-            1e9 * cpu_seconds(lambda b=batch, g=golden: play_singly(b, g), at_least) / len(golden.inputs)
-        )
+        one.append(1e9 * cpu_seconds(lambda b=batch, g=golden: play_singly(b, g), at_least) / len(golden.inputs))
     nothing = 1e9 * cpu_seconds(lambda: None, at_least)
     text = [1e3 * cpu_seconds(lambda n=n: load_shipped(n), at_least) for n in shipped_level_names()[:4]]
     shipped = [LevelHandle(compile_level(load_shipped(name))).state_bytes for name in shipped_level_names()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,7 +14,7 @@ from npp_env.config import EnvironmentConfig
 from npp_env.engine import Engine
 from npp_env.errors import LevelError
 from npp_env.level.cache import LevelCache, cache_in
-from npp_env.level.level_set import LevelSet
+from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import ObservationLayout
 from npp_env.observe.path_features import PathHandle
@@ -26,14 +27,14 @@ from npp_env.sim.views import flags_view, ninja_view
 
 GOLD = 2
 FOREIGN_LEVEL = -1
-_SPARE_LEVELS = 64
+_SPARE_LEVELS = 256
 _DOOR_CONFIGURATIONS = 16
 _UNBOUNDED_STATE_BYTES = 4096
 
 
-@dataclass(slots=True)
+@dataclass(eq=False)
 class LevelResources:
-    """All that an episode on one level needs; shared by the environments on it."""
+    """All that an episode on one level needs; shared by all environments of the process that play it alike."""
 
     index: int
     level: Level
@@ -42,6 +43,19 @@ class LevelResources:
     limit_frames: int
     background: NDArray[np.uint8] | None
     paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
+
+
+_shared_resources: weakref.WeakValueDictionary[tuple[Any, ...], LevelResources] = weakref.WeakValueDictionary()
+_shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
+
+
+def level_set_of(levels: str | tuple[str, ...]) -> LevelSet:
+    """The levels that a configuration names; environments share a set of shipped levels, whose files do not change."""
+    names = (levels,) if isinstance(levels, str) else levels
+    if not all(name == SHIPPED or name.startswith(f"{SHIPPED}:") for name in names):
+        return LevelSet.parse(levels)
+    found = _shared_sets.get(levels)
+    return _shared_sets.setdefault(levels, LevelSet.parse(levels)) if found is None else found
 
 
 def limit_frames_of(level: Level, configured: int | str | None) -> int:
@@ -87,7 +101,7 @@ class Episodes:
     ) -> None:
         self.config = config
         self.cache = cache_in(config.cache_directory) if cache is None else cache
-        self.levels = LevelSet.parse(config.levels) if levels is None else levels
+        self.levels = level_set_of(config.levels) if levels is None else levels
         self.sampling = UniformSampling() if sampling is None else sampling
         self._max_frames = max_frames
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
@@ -154,7 +168,8 @@ class Episodes:
                 f"a state of level {level.name!r} takes {handle.state_bytes} bytes; rows of observation.layout 'state' "
                 f"hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
             )
-        return LevelResources(index, level, handle, gold, limit, background)
+        key = (level.hash, level.name, index, limit, background is None, id(handle))
+        return _shared_resources.setdefault(key, LevelResources(index, level, handle, gold, limit, background))
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level outside the set needs, given as an object or as a specification of exactly one level."""

@@ -1,8 +1,8 @@
 """The reward: what happened in a step, plus potential-based shaping.
 
 The shaping term is `shaping_weight * (discount * after - before)` with the potential of `npp_env.observe`: 0 at the
-spawn, 1 at the exit, over the switch. A terminal state has potential 0, so that over an episode the discounted terms telescope
-to minus the potential of the first state, whatever the policy did: the best policy stays the best.
+spawn, 1 at the exit, over the switch. A terminal state has potential 0, so that over an episode the discounted terms
+telescope to minus the potential of the first state, whatever the policy did: the best policy stays the best.
 """
 
 from __future__ import annotations

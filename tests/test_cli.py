@@ -13,6 +13,7 @@ import pytest
 from npp_env import __version__
 from npp_env.cli import COMMANDS, main
 from npp_env.level import Level, load_level, save_level
+from npp_env.level.level_set import LevelSet
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.recording import Recording, save_recording, write_attract, write_recording
 
@@ -75,7 +76,12 @@ def test_wrong_usage_is_exit_code_two(capsys, arguments):
 
 def test_list(capsys):
     out, _ = run(capsys, "levels", "list")
-    assert len(out.splitlines()) == len(shipped_level_names()) + 1
+    table, sets = out.split("\n\n")
+    assert len(table.splitlines()) == len(shipped_level_names()) + 1
+    listed = run_json(capsys, "levels", "list", "--sets")
+    assert sets.splitlines()[1:] == listed
+    for specification in listed:
+        assert LevelSet.parse(specification)[0].records.size
     rows = run_json(capsys, "levels", "list")
     assert [row["name"] for row in rows] == shipped_level_names()
     assert rows[0]["hash"] == load_shipped(rows[0]["name"]).hash

@@ -1,4 +1,4 @@
-"""Every Python block of the README and the docs runs as it stands.
+"""Every Python block of the README and the docs runs, those of one document after each other.
 
 A block that cannot run here says why in a comment on the line above its fence: `<!-- not run: it never ends -->`.
 """
@@ -53,26 +53,43 @@ def missing_modules(code: str) -> list[str]:
     return sorted(top for top in {name.split(".")[0] for name in names} if importlib.util.find_spec(top) is None)
 
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCKS = [block for path in DOCUMENTS for block in blocks_of(path)]
+DOCUMENTS = [path for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if blocks_of(path)]
 
 
-@pytest.mark.timeout(180)
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.name)
-def test_block_runs(block, tmp_path, monkeypatch, capsys):
-    if not block.is_run:
-        pytest.skip("marked as not run")
-    code = compile(block.code, block.name, "exec")
-    missing = missing_modules(block.code)
-    if missing:
-        pytest.skip(f"not installed: {', '.join(missing)}")
+def run_document(blocks: list[Block]) -> tuple[list[str], list[str]]:
+    """Names of the blocks that ran, and of those that could not because a library is missing."""
+    ran, left_out = [], []
+    names = {"__name__": "__main__"}
+    for block in blocks:
+        if not block.is_run:
+            continue
+        if missing_modules(block.code):
+            left_out.append(block.name)
+            continue
+        try:
+            exec(compile(block.code, block.name, "exec"), names)
+        except NameError:
+            # What it continues may have been left out.
+            if not left_out:
+                raise
+            left_out.append(block.name)
+        else:
+            ran.append(block.name)
+    return ran, left_out
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+def test_document_runs(path, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    exec(code, {"__name__": "__main__"})
+    ran, left_out = run_document(blocks_of(path))
+    if not ran and left_out:
+        pytest.skip("libraries are missing")
 
 
 def test_blocks_are_found():
-    assert any(block.name.startswith("README.md") for block in BLOCKS)
-    assert sum(block.is_run for block in BLOCKS) >= 5
+    assert "README.md" in {path.name for path in DOCUMENTS}
+    assert sum(block.is_run for path in DOCUMENTS for block in blocks_of(path)) >= 5
 
 
 def test_the_reader_of_blocks(tmp_path):
@@ -83,4 +100,10 @@ def test_the_reader_of_blocks(tmp_path):
     first, second = blocks_of(path)
     assert (first.code, first.is_run, first.name) == ("import numpy\n", True, "x.md:4")
     assert (second.code, second.is_run) == ("x = 1\n", False)
+    assert run_document([first, second]) == (["x.md:4"], [])
+    broken = Block("y", "unheard_of", True)
+    absent = Block("z", "import no_such_thing", True)
+    with pytest.raises(NameError):
+        run_document([broken, absent])
+    assert run_document([absent, broken]) == ([], ["z", "y"])
     assert missing_modules("import numpy, no_such_thing.x\nfrom neither import y") == ["neither", "no_such_thing"]

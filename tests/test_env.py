@@ -264,6 +264,18 @@ def test_wrong_arguments_name_the_field():
         npp_env.NppEnv(preset="parallel_training", buffers={"game_state": np.zeros((1, 3))})
 
 
+def test_environments_share_all_that_belongs_to_a_level():
+    a, b = (npp_env.NppEnv(preset="training")._episodes for _ in range(2))
+    shorter = npp_env.NppEnv(preset="training", max_episode_frames=50)._episodes
+    assert a.levels is b.levels is shorter.levels
+    assert a.num_levels <= a._capacity
+    for number in range(a.num_levels):
+        assert a.resources(number) is b.resources(number)
+    assert shorter.resources(0) is not a.resources(0)
+    assert shorter.resources(0).handle is a.resources(0).handle
+    assert shorter.resources(0).limit_frames == 50
+
+
 def test_truncation():
     env = npp_env.NppEnv(levels="shipped:first_steps", max_episode_frames=10)
     env.reset(seed=0)

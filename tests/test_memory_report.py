@@ -14,7 +14,10 @@ import gc, json, sys
 import psutil
 import npp_env
 keys = json.loads(sys.argv[1])
-make = lambda: npp_env.NppEnv(preset="parallel_training", config={"observation": {"keys": keys}})
+def make():
+    config = {"observation": {"keys": keys}, "levels": "shipped:first_steps"}
+    return npp_env.NppEnv(preset="parallel_training", config=config)
+
 warm = make()
 for seed in range(40):
     warm.reset(seed=seed)

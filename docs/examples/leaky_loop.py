@@ -1,4 +1,3 @@
-# ruff: noqa: T201
 """A training loop that leaks autograd graphs, and the same loop without the leak.
 
 python docs/examples/leaky_loop.py             # keeps the graph of the recurrent state
@@ -106,9 +105,7 @@ def draw(path: Path) -> None:
 
 def main() -> int:
     """Run one loop, or draw both; 3 when the loop leaks."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--fixed", action="store_true", help="the loop without the leak")
     parser.add_argument("--json", action="store_true", help="print data")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="run both and draw them")

@@ -20,7 +20,7 @@ COMMANDS: dict[str, str] = {
     "cache": "show, fill or empty the cache of compiled levels",
     "demo": "step many environments over the shipped levels and print speed and memory",
     "estimate": "what storing observations will take in rollouts or replays, before anyone trains",
-    "levels": "list, show, validate and convert levels",
+    "levels": "list, show, validate, convert, generate and draw levels",
     "play": "play a level with the keyboard",
     "profile": "profile memory and time of the environment; exit code 3 on a leak",
     "replay": "play a recording and report outcome, frame, gold and score",
@@ -33,9 +33,7 @@ USER_ERROR = 2
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
     """The parser of all commands; only the arguments of `command` are filled in."""
-    parser = argparse.ArgumentParser(
-        prog="npp-env", description="Tools of npp_env, a Gymnasium environment for N++."
-    )
+    parser = argparse.ArgumentParser(prog="npp-env", description="Tools of npp_env, a Gymnasium environment for N++.")
     parser.add_argument("--version", action="version", version=f"npp_env {__version__}")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for name, help_text in COMMANDS.items():

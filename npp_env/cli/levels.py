@@ -1,4 +1,4 @@
-"""`npp-env levels list|show|validate|convert`."""
+"""`npp-env levels list|show|validate|convert|generate|sheet`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from npp_env.cli import levels_generate, levels_sheet
 from npp_env.cli.arguments import add_force, check_output, load_level_argument
 from npp_env.errors import LevelError, NppError
 from npp_env.level.entity_kinds import type_label
@@ -15,7 +16,7 @@ from npp_env.level.files import load_level, save_level
 from npp_env.level.model import Level
 
 NAME = "levels"
-HELP = "list, show, validate and convert levels"
+HELP = "list, show, validate, convert, generate and draw levels"
 INVALID = 2
 
 
@@ -23,7 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env levels`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    listing = actions.add_parser("list", help="list the shipped levels")
+    listing = actions.add_parser("list", help="list the shipped levels and the level sets")
+    listing.add_argument("--sets", action="store_true", help="list the level sets that `levels=` takes instead")
     listing.add_argument("--json", action="store_true", help="print data instead of a table")
     listing.set_defaults(act=list_levels)
 
@@ -46,6 +48,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convert.add_argument("--json", action="store_true", help="print data instead of a line")
     add_force(convert)
     convert.set_defaults(act=convert_level)
+
+    for tool in (levels_generate, levels_sheet):
+        parser_of_tool = actions.add_parser(tool.NAME, help=tool.HELP, description=tool.HELP)
+        tool.add_arguments(parser_of_tool)
+        parser_of_tool.set_defaults(act=tool.run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,6 +78,9 @@ def list_levels(args: argparse.Namespace) -> int:
     """`levels list`."""
     from npp_env.level.shipped import load_shipped, shipped_level_names
 
+    if args.sets:
+        print(json.dumps(level_sets(), indent=1) if args.json else "\n".join(level_sets()))
+        return 0
     rows = [{"name": name, **describe(load_shipped(name))} for name in shipped_level_names()]
     if args.json:
         print(json.dumps(rows, indent=1))
@@ -84,7 +94,19 @@ def list_levels(args: argparse.Namespace) -> int:
             f"{row['name']:{width}}  {difficulty:>10}  {sum(row['entities'].values()):>8}  "
             f"{metadata.get('teaches', row['title'])}"
         )
+    print("\nlevel sets, for levels=...:")
+    print("\n".join(level_sets()))
     return 0
+
+
+def level_sets() -> list[str]:
+    """Specifications of the level sets that come with the package: shipped groups and generated families."""
+    from npp_env.level.generate import ANY, FAMILIES
+    from npp_env.level.shipped import shipped_level_names
+
+    groups = sorted({name.split("/")[0] for name in shipped_level_names()})
+    generated = [f"generated:{family}?difficulty=0.3&seeds=0-999" for family in [*FAMILIES, ANY]]
+    return ["shipped", *(f"shipped:{group}" for group in groups), *generated]
 
 
 def show_level(args: argparse.Namespace) -> int:

@@ -152,9 +152,7 @@ class PlaySession:
         if not self._message_frames and self.simulation.outcome != "alive":
             ending = f"{self.simulation.outcome} at frame {len(self._inputs)}"
             footer = f"{ending}   -   R restart   N next level   S save recording   Esc quit"
-        return draw_rgb(
-            self.level, self.simulation.geometry, self.simulation.state, self._picture, footer=footer
-        )
+        return draw_rgb(self.level, self.simulation.geometry, self.simulation.state, self._picture, footer=footer)
 
     def _start(self, index: int) -> None:
         self._index = index

@@ -42,8 +42,7 @@ def read_map(data: bytes) -> Level:
         )
     if len(data) > MAX_MAP_BYTES:
         raise LevelError(
-            f"offset {MAX_MAP_BYTES}: the map goes on to {len(data)} bytes; at most {MAX_RECORDS} records "
-            f"are allowed"
+            f"offset {MAX_MAP_BYTES}: the map goes on to {len(data)} bytes; at most {MAX_RECORDS} records are allowed"
         )
     surplus = (len(data) - RECORDS_OFFSET) % RECORD_BYTES
     if surplus:

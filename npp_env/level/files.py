@@ -60,15 +60,11 @@ def read_bounded(path: str | os.PathLike[str], limit_bytes: int, error_type: typ
     except (OSError, ValueError) as error:
         raise error_type(f"{os.fspath(path)}: cannot be read: {error}") from error
     if len(data) > limit_bytes:
-        raise error_type(
-            f"{os.fspath(path)}: the file is larger than {limit_bytes} bytes; this cannot be right"
-        )
+        raise error_type(f"{os.fspath(path)}: the file is larger than {limit_bytes} bytes; this cannot be right")
     return data
 
 
-def write_file(
-    path: str | os.PathLike[str], data: bytes, overwrite: bool, error_type: type[NppError]
-) -> None:
+def write_file(path: str | os.PathLike[str], data: bytes, overwrite: bool, error_type: type[NppError]) -> None:
     """Write a file; one that exists is left alone unless it may be overwritten."""
     try:
         with open(path, "wb" if overwrite else "xb") as file:
@@ -98,9 +94,7 @@ def _read_utf8(data: bytes) -> Level:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise LevelError(
-            f"line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save the text as UTF-8"
-        ) from error
+        raise LevelError(f"line {line}: byte 0x{data[error.start]:02x} is not UTF-8; save the text as UTF-8") from error
     return read_text(text)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import glob
+import importlib
 import os
 import threading
 from collections import OrderedDict
@@ -17,7 +18,7 @@ from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.level.validation import shorten
 
 SHIPPED = "shipped"
-DEFAULT_CAPACITY = 64
+DEFAULT_CAPACITY = 256
 """Loaded levels that a set keeps at least as long as they are in use."""
 
 LevelSource = Union[str, "os.PathLike[str]", Level, Callable[[int], Level], "LevelSet", Sequence[Any], None]
@@ -25,6 +26,8 @@ LevelSource = Union[str, "os.PathLike[str]", Level, Callable[[int], Level], "Lev
 SchemeFactory = Callable[[str], "LevelSet | Callable[[int], Level]"]
 
 _schemes: dict[str, SchemeFactory] = {}
+_SCHEME_HOMES = {"generated": "npp_env.level.generate"}
+"""Modules that register a scheme when they are imported, which happens when it is first asked for."""
 _WILDCARDS = frozenset("*?[")
 
 
@@ -210,6 +213,8 @@ def _parse_name(text: str) -> LevelSet:
     scheme, colon, rest = text.partition(":")
     if scheme == SHIPPED:
         return LevelSet(_shipped_names(rest, text))
+    if colon and scheme in _SCHEME_HOMES:
+        importlib.import_module(_SCHEME_HOMES[scheme])
     if colon and scheme in _schemes:
         made = _schemes[scheme](rest)
         return made if isinstance(made, LevelSet) else LevelSet(made)
@@ -224,7 +229,7 @@ def _parse_name(text: str) -> LevelSet:
         return _from_paths(found, f"{text}: the pattern fits no file")
     if text in shipped_level_names():
         return LevelSet([text])
-    known = ", ".join(sorted({SHIPPED, *_schemes}))
+    known = ", ".join([SHIPPED, *sorted({*_SCHEME_HOMES, *_schemes})])
     raise LevelError(
         f"{shorten(text)}: no such file or folder, no shipped level, and none of the schemes {known} "
         f"(as in 'shipped:first_steps')"

@@ -210,9 +210,7 @@ def _freeze_records(records: ArrayLike) -> NDArray[np.uint8]:
     return _freeze(array, np.uint8, (len(array), RECORD_BYTES), "records")
 
 
-def _freeze(
-    values: ArrayLike, dtype: type[_Unsigned], shape: tuple[int, ...], what: str
-) -> NDArray[_Unsigned]:
+def _freeze(values: ArrayLike, dtype: type[_Unsigned], shape: tuple[int, ...], what: str) -> NDArray[_Unsigned]:
     array = _as_array(values, what)
     if array.shape != shape:
         raise LevelError(f"{what} has shape {array.shape}; it must be {shape}")

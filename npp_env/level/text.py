@@ -70,9 +70,7 @@ def _patches(expected: bytes, actual: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _count_differences(level: Level) -> str:
     types = np.flatnonzero(level.counts != count_records(level.records)).tolist()
-    labels = (
-        EntityKind(type_id).label if type_id < FIRST_UNKNOWN_TYPE else str(type_id) for type_id in types
-    )
+    labels = (EntityKind(type_id).label if type_id < FIRST_UNKNOWN_TYPE else str(type_id) for type_id in types)
     return " ".join(f"{label}={level.counts[type_id]}" for label, type_id in zip(labels, types, strict=True))
 
 

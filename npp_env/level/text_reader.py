@@ -30,9 +30,7 @@ class TextReader:
 
     def __init__(self, text: str) -> None:
         if len(text) > MAX_TEXT_CHARACTERS:
-            raise LevelError(
-                f"line 1: the text has {len(text)} characters; at most {MAX_TEXT_CHARACTERS} are read"
-            )
+            raise LevelError(f"line 1: the text has {len(text)} characters; at most {MAX_TEXT_CHARACTERS} are read")
         numbered = enumerate(text.removeprefix("\ufeff").split("\n"), start=1)
         stripped = ((number, line.strip()) for number, line in numbered)
         self._lines = [(number, line) for number, line in stripped if line and not line.startswith(_COMMENT)]
@@ -100,18 +98,14 @@ class TextReader:
     def _read_header_patch(self, value: str) -> None:
         words = value.split()
         if len(words) != 2:
-            self._fail(
-                f"header is {shorten(value)}; it takes an offset and hex digits, such as 'header: 4 a0b1'"
-            )
+            self._fail(f"header is {shorten(value)}; it takes an offset and hex digits, such as 'header: 4 a0b1'")
         offset = self._number_of(words[0], "header offset", HEADER_BYTES - 1)
         try:
             patch = bytes.fromhex(words[1])
         except ValueError:
             self._fail(f"header bytes {shorten(words[1])} are not pairs of hex digits")
         if offset + len(patch) > HEADER_BYTES:
-            self._fail(
-                f"{len(patch)} header bytes at offset {offset} reach beyond the {HEADER_BYTES} of a header"
-            )
+            self._fail(f"{len(patch)} header bytes at offset {offset} reach beyond the {HEADER_BYTES} of a header")
         if len(self._patches) == HEADER_BYTES:
             self._fail(f"too many header lines; at most {HEADER_BYTES} are allowed")
         self._patches.append((offset, patch))
@@ -149,14 +143,10 @@ class TextReader:
                 self._fail(f"row {row + 1} of the grid has {len(line)} characters; it must have {COLUMNS}")
         return tiles, odd_places
 
-    def _read_odd_tile(
-        self, line: str, tiles: NDArray[np.uint8], odd_places: dict[tuple[int, int], int]
-    ) -> None:
+    def _read_odd_tile(self, line: str, tiles: NDArray[np.uint8], odd_places: dict[tuple[int, int], int]) -> None:
         words = line.partition(_COMMENT)[0].split()
         if len(words) != 4 or words[0] != "tile":
-            self._fail(
-                f"found {shorten(line)}; 'tile COLUMN ROW ID' or 'entities:' must follow the {ROWS} rows"
-            )
+            self._fail(f"found {shorten(line)}; 'tile COLUMN ROW ID' or 'entities:' must follow the {ROWS} rows")
         column = self._number_of(words[1], "tile column", COLUMNS)
         row = self._number_of(words[2], "tile row", ROWS)
         if (row - 1, column - 1) not in odd_places:
@@ -201,9 +191,7 @@ class TextReader:
 
         near = get_close_matches(word[:40], list(KIND_OF_LABEL), n=3)
         hint = (
-            f"did you mean {' or '.join(near)}?"
-            if near
-            else "use 'entity TYPE X Y ORIENTATION MODE' for raw records"
+            f"did you mean {' or '.join(near)}?" if near else "use 'entity TYPE X Y ORIENTATION MODE' for raw records"
         )
         self._fail(f"unknown entity {shorten(word)}; {hint}")
 

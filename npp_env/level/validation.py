@@ -84,16 +84,12 @@ def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault 
     return Fault(index, 0, f"{label} is the last record; its switch must be the record after it")
 
 
-def find_warnings(
-    tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: NDArray[np.uint16]
-) -> tuple[str, ...]:
+def find_warnings(tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> tuple[str, ...]:
     """Describe everything odd that the physics nevertheless takes, one sentence each."""
     warnings = []
     types = records[:, 0]
     if types[0] != EntityKind.NINJA:
-        warnings.append(
-            f"record 0 is {type_label(int(types[0]))}, not ninja; the ninja starts there all the same"
-        )
+        warnings.append(f"record 0 is {type_label(int(types[0]))}, not ninja; the ninja starts there all the same")
     if np.count_nonzero(types[1:] == EntityKind.NINJA):
         warnings.append("later ninja records are ignored")
     if not np.count_nonzero(types == EntityKind.EXIT):
@@ -108,9 +104,7 @@ def find_warnings(
             )
     for type_id in np.flatnonzero(counts != count_records(records)).tolist():
         present = np.count_nonzero(types == type_id)
-        warnings.append(
-            f"the counts table says {counts[type_id]} of {type_label(type_id)}, the records hold {present}"
-        )
+        warnings.append(f"the counts table says {counts[type_id]} of {type_label(type_id)}, the records hold {present}")
     warnings.extend(_switch_warnings(types, int(counts[EntityKind.EXIT]) & 0xFF))
     odd_tiles = np.argwhere(tiles >= KNOWN_TILES)
     if len(odd_tiles):
@@ -122,9 +116,7 @@ def find_warnings(
         )
     outside = (records[:, 1] > WORLD_WIDTH_PX // UNIT_PX) | (records[:, 2] > WORLD_HEIGHT_PX // UNIT_PX)
     if outside.any():
-        warnings.append(
-            f"{np.count_nonzero(outside)} records lie outside the map, the first is {outside.argmax()}"
-        )
+        warnings.append(f"{np.count_nonzero(outside)} records lie outside the map, the first is {outside.argmax()}")
     return tuple(warnings)
 
 
@@ -147,13 +139,10 @@ def check_metadata_entry(key: str, value: str) -> None:
         raise LevelError(f"metadata key {key!r} is reserved; it is not free for metadata")
     if not isinstance(value, str) or not value.isprintable() or value != value.strip():
         raise LevelError(
-            f"metadata {key!r} is {shorten(value)}; it must be one line of printable text without "
-            f"spaces around it"
+            f"metadata {key!r} is {shorten(value)}; it must be one line of printable text without spaces around it"
         )
     if len(value) > MAX_METADATA_CHARACTERS:
-        raise LevelError(
-            f"metadata {key!r} has {len(value)} characters; at most {MAX_METADATA_CHARACTERS} are allowed"
-        )
+        raise LevelError(f"metadata {key!r} has {len(value)} characters; at most {MAX_METADATA_CHARACTERS} are allowed")
 
 
 def shorten(value: object) -> str:

@@ -20,7 +20,7 @@ else:
         raise MissingDependencyError("stable-baselines3", "for MemoryCallback", "pip install 'npp_env[sb3]'") from None
 
 
-class MemoryCallback(BaseCallback):  # type: ignore[misc]
+class MemoryCallback(BaseCallback):
     """Samples the memory of a training run and charges growth to its "collect" and "update" phases.
 
     Scalars go to the model's own logger, and so to TensorBoard where the model logs there.

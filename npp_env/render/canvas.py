@@ -30,9 +30,7 @@ FAR = cython.declare(cython.double, 100000.0)
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def blend(
-    pixels: cython.pointer(cython.uchar), k: cython.int, grey: cython.int, cover: cython.double
-) -> cython.void:
+def blend(pixels: cython.pointer(cython.uchar), k: cython.int, grey: cython.int, cover: cython.double) -> cython.void:
     """Cover a share of pixel k, 0 to 256 parts of 256, with a grey value."""
     parts: cython.int = cython.cast(cython.int, cover)
     pixels[k] = (pixels[k] * (256 - parts) + grey * parts + 128) >> 8

@@ -97,9 +97,7 @@ def _exit(pen: Pen, shown: Shown) -> None:
     ]
     pen.polygon(inside, palette.GOAL_LIGHT if is_open else palette.SHADE)
     if is_open:
-        pen.polygon(
-            [(x - 5, y + 10), (x - 5, y - 3), (x, y - 7), (x + 5, y - 3), (x + 5, y + 10)], palette.PAPER
-        )
+        pen.polygon([(x - 5, y + 10), (x - 5, y - 3), (x, y - 7), (x + 5, y - 3), (x + 5, y + 10)], palette.PAPER)
         return
     pen.line((x, y - 8), (x, y + 10), palette.MACHINE, 2)
     pen.disc(x, y + 1, 3.0, palette.MACHINE)

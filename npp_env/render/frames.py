@@ -230,9 +230,7 @@ def draw_entities(c: cython.pointer(Canvas), w: cython.pointer(World)) -> cython
             continue
         if e.kind == 23:
             draw_laser(c, w, m)
-        elif (
-            w.movers[m].x > left and w.movers[m].x < right and w.movers[m].y > top and w.movers[m].y < bottom
-        ):
+        elif w.movers[m].x > left and w.movers[m].x < right and w.movers[m].y > top and w.movers[m].y < bottom:
             draw_mover(c, w, e)
     fill_disc(c, w.ninja.x, w.ninja.y, 10.0, 255)
     if w.ninja.state == DEAD:
@@ -359,9 +357,7 @@ def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> A
     source: cython.const[cython.uchar][::1] = background.reshape(-1)
     block: cython.const[cython.uchar][::1] = state
     target: cython.uchar[::1] = out.reshape(-1)
-    check_sizes(
-        handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], VIEW_WIDTH * VIEW_HEIGHT
-    )
+    check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], VIEW_WIDTH * VIEW_HEIGHT)
     if cython.compiled:
         draw_global_view(
             cython.address(handle.level),
@@ -374,9 +370,7 @@ def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> A
     return out
 
 
-def beam_length(
-    handle: LevelHandle, state: Any, x: cython.double, y: cython.double, angle: cython.double
-) -> float:
+def beam_length(handle: LevelHandle, state: Any, x: cython.double, y: cython.double, angle: cython.double) -> float:
     """Length of a laser's beam from a finite point (x, y) in the level, up to the first wall or closed door.
 
     Args:

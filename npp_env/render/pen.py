@@ -86,9 +86,7 @@ class Pen:
         """Fill an axis-aligned box around (x, y)."""
         self.polygon(box_corners(x, y, half_width, half_height), colour)
 
-    def frame(
-        self, x: float, y: float, half_width: float, half_height: float, colour: Colour, width: int = 1
-    ) -> None:
+    def frame(self, x: float, y: float, half_width: float, half_height: float, colour: Colour, width: int = 1) -> None:
         """Outline an axis-aligned box around (x, y)."""
         self.outline(box_corners(x, y, half_width, half_height), colour, width)
 

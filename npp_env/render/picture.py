@@ -45,9 +45,7 @@ def build_rgb_background(level: Level) -> NDArray[np.uint8]:
     return picture
 
 
-RGB_BACKGROUND = Artifact(
-    "rgb_background", 1, lambda level, cache: build_rgb_background(level), persisted=False
-)
+RGB_BACKGROUND = Artifact("rgb_background", 1, lambda level, cache: build_rgb_background(level), persisted=False)
 """The tiles of a level (600, 1056, 3); drawn faster than a file of 1.9 MB is worth."""
 
 
@@ -81,13 +79,9 @@ def draw_rgb(
     if out is None:
         out = np.empty(PICTURE_SHAPE, np.uint8)
     elif out.shape != PICTURE_SHAPE or out.dtype != np.uint8 or not out.flags.c_contiguous:
-        raise NppError(
-            f"`out` is {out.dtype} of shape {out.shape}; it must be contiguous uint8 {PICTURE_SHAPE}"
-        )
+        raise NppError(f"`out` is {out.dtype} of shape {out.shape}; it must be contiguous uint8 {PICTURE_SHAPE}")
     if state.ndim != 1 or state.size < geometry["initial"].size:
-        raise NppError(
-            f"a state of this level takes {geometry['initial'].size} bytes, got shape {state.shape}"
-        )
+        raise NppError(f"a state of this level takes {geometry['initial'].size} bytes, got shape {state.shape}")
     np.copyto(out, (cache or default_cache()).get(level, RGB_BACKGROUND))
     pen = Pen(out)
     ninja = ninja_view(state)

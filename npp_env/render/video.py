@@ -114,9 +114,7 @@ def recording_frames(
     return _play(recording.level, recording.inputs, every, scale, hud)
 
 
-def _play(
-    level: Any, inputs: NDArray[np.uint8], every: int, scale: float, hud: bool
-) -> Iterator[NDArray[np.uint8]]:
+def _play(level: Any, inputs: NDArray[np.uint8], every: int, scale: float, hud: bool) -> Iterator[NDArray[np.uint8]]:
     simulation = Simulation(level)
 
     def picture() -> NDArray[np.uint8]:
@@ -160,9 +158,7 @@ def _write_mp4(path: str | os.PathLike[str], frames: Iterable[NDArray[np.uint8]]
         importlib.import_module("imageio_ffmpeg")
     except ImportError as error:
         raise ExtraNotInstalled(f"an MP4 needs imageio with ffmpeg; {_PIP_LINE}") from error
-    writer = imageio.get_writer(
-        os.fspath(path), format="FFMPEG", mode="I", fps=fps, quality=8, macro_block_size=2
-    )
+    writer = imageio.get_writer(os.fspath(path), format="FFMPEG", mode="I", fps=fps, quality=8, macro_block_size=2)
     with writer:
         for frame in frames:
             writer.append_data(frame)

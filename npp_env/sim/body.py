@@ -24,9 +24,7 @@ def is_target(w: cython.pointer(World)) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def touches(
-    w: cython.pointer(World), x: cython.double, y: cython.double, radius: cython.double
-) -> cython.int:
+def touches(w: cython.pointer(World), x: cython.double, y: cython.double, radius: cython.double) -> cython.int:
     """Whether a circle overlaps the ninja."""
     dx: cython.double = x - w.ninja.x
     dy: cython.double = y - w.ninja.y

@@ -40,9 +40,7 @@ def normal_x(orientation: cython.int) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def inside_square(
-    w: cython.pointer(World), x: cython.double, y: cython.double, m: cython.double
-) -> cython.int:
+def inside_square(w: cython.pointer(World), x: cython.double, y: cython.double, m: cython.double) -> cython.int:
     """Whether the ninja's centre lies in the square; sets the normal of the nearest side and both depths."""
     dx: cython.double = w.ninja.x - x
     dy: cython.double = w.ninja.y - y
@@ -119,9 +117,7 @@ def gather_movers(w: cython.pointer(World), c: cython.int, r: cython.int) -> cyt
         w.n_candidates += 1
         while k > 0:
             o = w.candidates[k - 1]
-            if w.movers[o].cell < cell or (
-                w.movers[o].cell == cell and w.movers[o].stamp < w.movers[m].stamp
-            ):
+            if w.movers[o].cell < cell or (w.movers[o].cell == cell and w.movers[o].stamp < w.movers[m].stamp):
                 break
             w.candidates[k] = o
             k -= 1

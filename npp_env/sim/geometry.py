@@ -86,17 +86,14 @@ class Geometry:
         header = block[:head].view("<i4")
         if header[0] != _MAGIC or header[1] != GEOMETRY_VERSION or header[2] != block.size:
             raise StateError(
-                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, "
-                f"size {block.size}"
+                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, size {block.size}"
             )
         sections = {}
         for k, (name, dtype) in enumerate(SECTIONS):
             start, count = (int(value) for value in header[3 + 2 * k : 5 + 2 * k])
             end = start + count * dtype.itemsize
             if start < head or count < 0 or end > block.size or start % _ALIGNMENT:
-                raise StateError(
-                    f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes"
-                )
+                raise StateError(f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes")
             view = block[start:end].view(dtype)
             view.setflags(write=False)
             sections[name] = view

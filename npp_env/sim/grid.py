@@ -42,9 +42,7 @@ def door_closes(w: cython.pointer(World), edge: cython.int, vertical: cython.int
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def col_free(
-    w: cython.pointer(World), i: cython.int, j1: cython.int, j2: cython.int, step: cython.int
-) -> cython.int:
+def col_free(w: cython.pointer(World), i: cython.int, j1: cython.int, j2: cython.int, step: cython.int) -> cython.int:
     """Whether one may leave half column i in direction step over half rows j1..j2."""
     e: cython.int = clamp(i + 1 if step > 0 else i, 88)
     j: cython.int
@@ -63,9 +61,7 @@ def col_free(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def row_free(
-    w: cython.pointer(World), i1: cython.int, i2: cython.int, j: cython.int, step: cython.int
-) -> cython.int:
+def row_free(w: cython.pointer(World), i1: cython.int, i2: cython.int, j: cython.int, step: cython.int) -> cython.int:
     """Whether one may leave half row j in direction step over half columns i1..i2."""
     e: cython.int = clamp(j + 1 if step > 0 else j, 50)
     i: cython.int

@@ -139,10 +139,7 @@ class LevelHandle:
                 access beyond its end.
         """
         self.geometry = geometry
-        sections = {
-            name: geometry[name].copy() if guarded else geometry[name]
-            for name, _ in geometry.sections.items()
-        }
+        sections = {name: geometry[name].copy() if guarded else geometry[name] for name, _ in geometry.sections.items()}
         self.arrays = sections
         self.state_bytes = len(sections["initial"])
         if cython.compiled:
@@ -159,24 +156,16 @@ class LevelHandle:
             level.state_bytes = self.state_bytes
             level.wall_start = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["wall_start"]))
             level.walls = cython.cast(cython.pointer(Wall), pointer_to(sections["walls"]))
-            level.listed_start = cython.cast(
-                cython.pointer(cython.ushort), pointer_to(sections["listed_start"])
-            )
+            level.listed_start = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["listed_start"]))
             level.listed = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["listed"]))
             level.near = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["near"]))
             level.edges_h = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["edges_h"]))
             level.edges_v = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["edges_v"]))
             level.doors = cython.cast(cython.pointer(Door), pointer_to(sections["doors"]))
             level.entities = cython.cast(cython.pointer(Entity), pointer_to(sections["entities"]))
-            level.mover_entity = cython.cast(
-                cython.pointer(cython.ushort), pointer_to(sections["mover_entity"])
-            )
-            level.advance_order = cython.cast(
-                cython.pointer(cython.ushort), pointer_to(sections["advance_order"])
-            )
-            level.react_order = cython.cast(
-                cython.pointer(cython.ushort), pointer_to(sections["react_order"])
-            )
+            level.mover_entity = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["mover_entity"]))
+            level.advance_order = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["advance_order"]))
+            level.react_order = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["react_order"]))
             level.mines = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["mines"]))
             level.balls = cython.cast(cython.pointer(cython.ushort), pointer_to(sections["balls"]))
             level.solid = cython.cast(cython.pointer(cython.uchar), pointer_to(sections["solid"]))
@@ -241,9 +230,7 @@ class Batch:
         if i < 0 or i >= self.num_envs:
             raise IndexError(f"environment {i} of {self.num_envs}")
         if handle.state_bytes > self.stride:
-            raise StateError(
-                f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}"
-            )
+            raise StateError(f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}")
         self.handles[i] = handle
         self.addresses[i] = handle.address
         self.restart(i)

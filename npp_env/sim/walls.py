@@ -42,9 +42,7 @@ def is_open(w: cython.pointer(World), i: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def closest_on_wall(
-    w: cython.pointer(World), i: cython.int, x: cython.double, y: cython.double
-) -> cython.void:
+def closest_on_wall(w: cython.pointer(World), i: cython.int, x: cython.double, y: cython.double) -> cython.void:
     """Put the nearest point of wall i into (a, b) and whether the wall is seen from behind into back."""
     x1: cython.double = w.level.walls[i].x1
     y1: cython.double = w.level.walls[i].y1
@@ -90,9 +88,7 @@ def closest_on_wall(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def nearest_point(
-    w: cython.pointer(World), x: cython.double, y: cython.double, rho: cython.double
-) -> cython.int:
+def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, rho: cython.double) -> cython.int:
     """Nearest wall point (a, b) among the cells within rho; front faces are preferred by a little.
 
     Returns:
@@ -178,9 +174,7 @@ def nearest_point(
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def nearest_plain(
-    w: cython.pointer(World), x: cython.double, y: cython.double, reach: cython.double
-) -> cython.int:
+def nearest_plain(w: cython.pointer(World), x: cython.double, y: cython.double, reach: cython.double) -> cython.int:
     """Nearest wall point (a, b) by plain distance, doors winning ties; sets back and on_door.
 
     Returns:

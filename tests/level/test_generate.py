@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -60,7 +61,11 @@ def test_a_sample_can_be_solved(kind):
 def test_the_same_levels_in_another_process():
     code = "from npp_env.level.generate import generate, FAMILIES; print([generate(k, .4, 9).hash for k in FAMILIES])"
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": "77"}
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONHASHSEED": "77"},
     )
     assert done.stdout.strip() == str([generate(kind, 0.4, 9).hash for kind in FAMILIES])
 
@@ -118,3 +123,15 @@ def test_streams_that_make_no_sense(text, message):
 def test_train_and_test_seeds_do_not_overlap():
     train, test = GeneratedLevels("towers", 0.5, 0, 30), GeneratedLevels("towers", 0.5, 30, 30)
     assert not {train(k) for k in range(30)} & {test(k) for k in range(30)}
+
+
+def test_environments_take_generated_levels():
+    code = (
+        "import gymnasium as gym, pickle\n"
+        "env = gym.make('npp_env:Npp-v0', levels='generated:caverns?difficulty=0.3&seeds=0-9')\n"
+        "env.reset(seed=1)\n"
+        "pickle.dumps(env.unwrapped)\n"
+        "print(env.step(2)[3])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr

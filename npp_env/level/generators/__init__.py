@@ -1,0 +1,3 @@
+"""Families of generated levels, one file each."""
+
+from __future__ import annotations

@@ -1,0 +1,156 @@
+"""How far it still is: the length of the way over the remaining switches to an exit, for every place of a level.
+
+The way depends on what has been switched already. A *configuration* is a bit set over the switches of a level: first
+the locked and trap doors in the order of the graph, then the exits; a bit is set once its switch has been touched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.graph.dijkstra import spread
+from npp_env.graph.layout import NO_NODE, EdgeKind, NodeKind
+from npp_env.graph.navigation import NavigationGraph
+from npp_env.level.entity_kinds import EntityKind
+from npp_env.sim.geometry import Geometry
+from npp_env.sim.structs import MOVER, NINJA
+
+HALF_PX = 12
+HALF_COLUMNS, HALF_ROWS = 88, 50
+MAX_SWITCHES = 62
+"""Switches beyond this number do not count towards a configuration, which has to fit an int64."""
+
+# The graph says what is connected, not how hard it is. To fly where neither a jump nor a wall leads takes a launch
+# pad, and a way close by a mine is better avoided.
+_AIR_FACTOR = 2.0
+_MINE_REACH_PX = 20.0
+_MINE_COST_PX = 30.0
+
+
+class Guide:
+    """Remaining ways of one level, worked out for each configuration when it is first asked for.
+
+    Args:
+        graph: The graph of the level.
+        geometry: The compiled level.
+    """
+
+    def __init__(self, graph: NavigationGraph, geometry: Geometry) -> None:
+        self._graph = graph
+        entities = geometry["entities"]
+        exits = np.flatnonzero(entities["kind"] == EntityKind.EXIT)
+        self._doors = min(graph.door_count, MAX_SWITCHES)
+        self._exits = exits[: MAX_SWITCHES - self._doors]
+        self._switch_nodes = [
+            *graph.door_switch_node[: self._doors].tolist(),
+            *(self._end_node(NodeKind.EXIT_SWITCH, entity) for entity in self._exits.tolist()),
+        ]
+        self._exit_nodes = [self._end_node(NodeKind.EXIT, entity) for entity in self._exits.tolist()]
+        flags_start = NINJA.itemsize + len(geometry["mover_entity"]) * MOVER.itemsize
+        slots = [*graph.door_slot[: self._doors].tolist(), *entities["slot"][self._exits].tolist()]
+        self._columns = flags_start + np.array(slots, np.int64)
+        self._initial = geometry["initial"][self._columns].copy()
+        self._weights = np.int64(1) << np.arange(len(slots), dtype=np.int64)
+        self._sources = graph.edge_sources()
+        self._lengths = self._edge_lengths(geometry)
+        self._tables: dict[int, NDArray[np.float32]] = {}
+
+    def configurations(self, states: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Configuration of each state (n, stride); a fresh array (n,)."""
+        touched = states[:, self._columns] != self._initial
+        result: NDArray[np.int64] = touched @ self._weights
+        return result
+
+    def table(self, configuration: int) -> NDArray[np.float32]:
+        """Remaining way by node of the graph, in pixels; infinite where there is none.
+
+        Returns:
+            The guide's own array (nodes + 1,), not to be written to; the last place is for "no node".
+        """
+        if configuration not in self._tables:
+            self._tables[configuration] = self._solve(configuration)
+        return self._tables[configuration]
+
+    def distance_from_spawn(self) -> float:
+        """Remaining way from the start of the level; infinite if the graph knows none."""
+        return float(self.table(0)[min(self._graph.spawn_node, self._graph.node_count)])
+
+    def nodes_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint16]:
+        """The node of each position, or the number of nodes where there is none; a fresh array (n,)."""
+        graph = self._graph
+        half = half_cells(x, y)
+        nodes = graph.nearest_node[half]
+        if len(graph.split_half):
+            place = np.minimum(np.searchsorted(graph.split_half, half), len(graph.split_half) - 1)
+            split = np.flatnonzero(graph.split_half[place] == half)
+            px = np.clip(np.rint(x[split] - HALF_PX * (half[split] % HALF_COLUMNS)), 0, HALF_PX - 1)
+            py = np.clip(np.rint(y[split] - HALF_PX * (half[split] // HALF_COLUMNS)), 0, HALF_PX - 1)
+            nodes[split] = graph.split_node[place[split], (py * HALF_PX + px).astype(np.int64)]
+        capped: NDArray[np.uint16] = np.minimum(nodes, np.uint16(graph.node_count))
+        return capped
+
+    def _end_node(self, kind: NodeKind, entity: int) -> int:
+        graph = self._graph
+        return int(np.flatnonzero((graph.node_kind == kind) & (graph.node_entity == entity))[0])
+
+    def _edge_lengths(self, geometry: Geometry) -> NDArray[np.float32]:
+        graph = self._graph
+        lengths = graph.edge_features[:, 2].astype(np.float32)
+        lengths[graph.edge_kind == EdgeKind.AIR] *= _AIR_FACTOR
+        entities = geometry["entities"]
+        mines = entities[entities["kind"] == EntityKind.MINE]
+        close = np.zeros(graph.node_count, np.bool_)
+        for mine in mines:
+            close |= np.hypot(graph.node_x - mine["x"], graph.node_y - mine["y"]) < _MINE_REACH_PX
+        lengths[close[graph.edge_target]] += _MINE_COST_PX
+        return lengths
+
+    def _solve(self, configuration: int) -> NDArray[np.float32]:
+        graph = self._graph
+        is_open = graph.open_edges(configuration & ((1 << self._doors) - 1))
+        goals = {}
+        for k, exit_node in enumerate(self._exit_nodes):
+            bit = self._doors + k
+            if configuration >> bit & 1:
+                goals[exit_node] = 0.0
+            else:
+                goals[self._switch_nodes[bit]] = self._beyond(configuration, bit, is_open)
+        table = self._spread(goals, is_open)
+        if np.isinf(table[graph.edge_target]).any():
+            keys = {
+                self._switch_nodes[door]: self._beyond(configuration, door, is_open)
+                for door in range(self._doors)
+                if not graph.door_trap[door] and not configuration >> door & 1
+            }
+            table = np.where(np.isfinite(table), table, self._spread(keys, is_open))
+        return table
+
+    def _beyond(self, configuration: int, bit: int, is_open: NDArray[np.bool_]) -> float:
+        """The way that is left once a switch has been touched."""
+        touching = self._sources[is_open & (self._graph.edge_target == self._switch_nodes[bit])]
+        if not len(touching):
+            return float("inf")
+        return float(self.table(configuration | 1 << bit)[touching].min())
+
+    def _spread(self, goals: dict[int, float], is_open: NDArray[np.bool_]) -> NDArray[np.float32]:
+        """Distance of every node to the best goal, each of which has some way more to go."""
+        graph = self._graph
+        distance = np.full(graph.node_count, np.inf)
+        for node, beyond in goals.items():
+            distance[node] = min(distance[node], beyond)
+        edges = np.flatnonzero(is_open)
+        order = edges[np.argsort(graph.edge_target[edges], kind="stable")]
+        counts = np.bincount(graph.edge_target[edges], minlength=graph.node_count)
+        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
+        came_from = np.full(graph.node_count, NO_NODE, np.uint16)
+        spread(start, self._sources[order].astype(np.uint16), self._lengths[order], distance, came_from)
+        return np.append(distance, np.inf).astype(np.float32)
+
+
+def half_cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Index of the half cell that each point lies in, clamped to the world; a fresh array (n,)."""
+    column = np.clip(np.floor(x / HALF_PX), 0, HALF_COLUMNS - 1)
+    row = np.clip(np.floor(y / HALF_PX), 0, HALF_ROWS - 1)
+    result: NDArray[np.int64] = (row * HALF_COLUMNS + column).astype(np.int64)
+    return result

@@ -1,0 +1,235 @@
+"""`solve`: find inputs that win a level, and prove it with a recording."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import ConfigError
+from npp_env.graph.navigation import graph_of
+from npp_env.level.cache import LevelCache
+from npp_env.level.model import Level
+from npp_env.planning.guide import Guide
+from npp_env.planning.keys import Resolution
+from npp_env.planning.search import Limits, Search, SearchOptions, SearchOutcome
+from npp_env.planning.shorten import Shortener
+from npp_env.recording import Recording
+from npp_env.sim.geometry import Geometry, geometry_of
+from npp_env.sim.simulation import Simulation
+
+SOLVED, NOT_FOUND, UNREACHABLE = "solved", "not found", "unreachable"
+MIN_MEMORY_MB = 16
+
+_LEAST_ATTEMPT_TICKS = 3_000_000
+"""A small budget is better spent on one attempt than divided between all."""
+
+# Each attempt tells states apart in its own way and decides in its own rhythm: what one misses, another finds.
+_ATTEMPTS = (
+    (0.03, SearchOptions(width=128)),
+    (0.07, SearchOptions(width=512)),
+    (0.15, SearchOptions(width=1024, resolution=Resolution(3.0, 0.3, 8, 8.0, 120.0), ticks=(5, 4, 7, 3))),
+    (0.30, SearchOptions(width=1024, crowd_weight_px=8.0, ticks=(8, 3, 6, 12), frame_weight_px=0.25)),
+    (
+        0.45,
+        SearchOptions(
+            width=2048, crowd_weight_px=5.0, resolution=Resolution(2.0, 0.25, 6, 6.0, 200.0), ticks=(4, 3, 5, 2)
+        ),
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SolveBudget:
+    """What a solver may use.
+
+    Attributes:
+        ticks: Simulated ticks of the search, over all attempts.
+        shorten_ticks: Simulated ticks spent on making the solution shorter; 0 leaves it as found.
+        memory_mb: Upper bound of the search's own arrays.
+        seconds: Wall-clock bound; with None the result depends on nothing but the level, the budget and the seed.
+
+    Raises:
+        ConfigError: A value is out of range.
+    """
+
+    ticks: int = 200_000_000
+    shorten_ticks: int = 10_000_000
+    memory_mb: int = 512
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("ticks", 1), ("shorten_ticks", 0), ("memory_mb", MIN_MEMORY_MB)):
+            if getattr(self, name) < least:
+                raise ConfigError(f"{name} of the solver's budget is {getattr(self, name)}; at least {least}")
+        if self.seconds is not None and not self.seconds > 0:
+            raise ConfigError(f"seconds of the solver's budget is {self.seconds}; it must be positive, or None")
+
+
+@dataclass(frozen=True, slots=True)
+class SolveStatistics:
+    """What a solver used.
+
+    Attributes:
+        attempts: Searches begun.
+        ticks: Ticks simulated by the searches.
+        shorten_ticks: Ticks simulated to make the solution shorter.
+        states_kept: States that were new, over all searches.
+        peak_memory_bytes: Size of the arrays of the largest search.
+        nearest_px: The shortest way left to an exit of any state that was met.
+        frames_found: Frames of the solution before it was made shorter; 0 without one.
+        cpu_seconds: Processor time.
+    """
+
+    attempts: int
+    ticks: int
+    shorten_ticks: int
+    states_kept: int
+    peak_memory_bytes: int
+    nearest_px: float
+    frames_found: int
+    cpu_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class SolveResult:
+    """What came out of `solve`.
+
+    Attributes:
+        status: "solved"; "not found" within the budget, which says nothing about whether there is a solution; or
+            "unreachable": the graph of the level knows no way to an exit.
+        recording: A recording that wins, or None.
+        statistics: What it took.
+    """
+
+    status: str
+    recording: Recording | None
+    statistics: SolveStatistics
+
+    @property
+    def solved(self) -> bool:
+        """Whether there is a winning recording."""
+        return self.recording is not None
+
+
+Progress = Callable[[int, float], None]
+"""Called now and then with the ticks simulated so far and the shortest way left, in pixels."""
+
+
+def solve(
+    level: Level,
+    *,
+    budget: SolveBudget | None = None,
+    seed: int = 0,
+    threads: int = 1,
+    on_progress: Progress | None = None,
+) -> SolveResult:
+    """Search for inputs that win a level, with the simulator itself.
+
+    Args:
+        level: The level.
+        budget: What may be used; the default takes a minute of processor time at most on an ordinary machine.
+        seed: Another seed searches in another order.
+        threads: Threads that simulate; the result does not depend on their number.
+        on_progress: Called after each round of the search.
+
+    Returns:
+        The result; its recording has been played and wins on its last frame.
+
+    Example:
+        >>> from npp_env.level.shipped import load_shipped
+        >>> result = solve(load_shipped("first_steps/walk"), budget=SolveBudget(shorten_ticks=0))
+        >>> result.status, result.recording.outcome
+        ('solved', 'won')
+    """
+    if threads < 1:
+        raise ConfigError(f"threads is {threads}; at least 1")
+    budget = budget or SolveBudget()
+    return _Solver(level, budget, seed, threads, on_progress).run()
+
+
+class _Solver:
+    def __init__(
+        self, level: Level, budget: SolveBudget, seed: int, threads: int, on_progress: Progress | None
+    ) -> None:
+        self._cpu_start = time.process_time()
+        self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        self._level, self._budget, self._threads, self._on_progress = level, budget, threads, on_progress
+        self._rng = np.random.default_rng(seed)
+        # A solver looks at many levels once; none of them is worth a place in the cache of the process.
+        cache = LevelCache(persist=False)
+        self._geometry: Geometry = geometry_of(level, cache)
+        self._guide = Guide(graph_of(level, cache), self._geometry)
+        self._outcomes: list[SearchOutcome] = []
+        self._spent_before = 0
+
+    def run(self) -> SolveResult:
+        if not np.isfinite(self._guide.distance_from_spawn()):
+            return SolveResult(UNREACHABLE, None, self._statistics(0, 0))
+        inputs = self._search()
+        if inputs is None:
+            return SolveResult(NOT_FOUND, None, self._statistics(0, 0))
+        frames_found, shorten_ticks = len(inputs), 0
+        if self._budget.shorten_ticks:
+            shortener = Shortener(self._geometry, inputs, self._rng)
+            inputs = shortener.run(self._budget.shorten_ticks, self._deadline)
+            shorten_ticks = shortener.ticks
+        recording = winning_recording(self._level, inputs, self._geometry)
+        return SolveResult(SOLVED, recording, self._statistics(frames_found, shorten_ticks))
+
+    def _search(self) -> NDArray[np.uint8] | None:
+        spent, allowed = 0, 0.0
+        for share, options in _ATTEMPTS:
+            if spent >= self._budget.ticks:
+                break
+            # An attempt that gives up early leaves its share to the next one.
+            allowed = max(allowed + share * self._budget.ticks, min(_LEAST_ATTEMPT_TICKS, self._budget.ticks))
+            self._spent_before = spent
+            limits = Limits(max(round(allowed) - spent, 1), self._budget.memory_mb << 20, self._deadline)
+            ticks = tuple(self._rng.permutation(options.ticks).tolist())
+            search = Search(self._geometry, self._guide, replace(options, ticks=ticks), limits, self._threads)
+            outcome = search.run(self._progress if self._on_progress else None)
+            del search
+            self._outcomes.append(outcome)
+            spent += outcome.ticks
+            if outcome.inputs is not None or outcome.ended == "time":
+                return outcome.inputs
+        return None
+
+    def _progress(self, ticks: int, nearest_px: float) -> None:
+        assert self._on_progress is not None
+        self._on_progress(self._spent_before + ticks, nearest_px)
+
+    def _statistics(self, frames_found: int, shorten_ticks: int) -> SolveStatistics:
+        outcomes = self._outcomes
+        return SolveStatistics(
+            attempts=len(outcomes),
+            ticks=sum(outcome.ticks for outcome in outcomes),
+            shorten_ticks=shorten_ticks,
+            states_kept=sum(outcome.states_kept for outcome in outcomes),
+            peak_memory_bytes=max((outcome.memory_bytes for outcome in outcomes), default=0),
+            nearest_px=min((outcome.nearest_px for outcome in outcomes), default=float("inf")),
+            frames_found=frames_found,
+            cpu_seconds=time.process_time() - self._cpu_start,
+        )
+
+
+def winning_recording(level: Level, inputs: NDArray[np.uint8], geometry: Geometry | None = None) -> Recording:
+    """Play inputs and make a recording that ends on the frame of victory.
+
+    Raises:
+        ConfigError: The inputs do not win.
+    """
+    simulation = Simulation(level, geometry)
+    for byte in inputs.tolist():
+        simulation.advance(byte)
+        if simulation.outcome != "alive":
+            break
+    frames = int(simulation.ninja["frame"])
+    if simulation.outcome != "won":
+        raise ConfigError(f"the {len(inputs)} inputs do not win level {level.name!r}: {simulation.outcome}")
+    gold = int(simulation.ninja["gold"])
+    return Recording.of_level(level, inputs[:frames], "won", frames, gold)

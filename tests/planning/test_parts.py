@@ -1,0 +1,132 @@
+"""The parts of the search, each for itself."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from npp_env.graph.navigation import graph_of
+from npp_env.level.cache import LevelCache
+from npp_env.level.shipped import load_shipped, shipped_folder
+from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
+from npp_env.planning.guide import Guide
+from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
+from npp_env.planning.shorten import Shortener
+from npp_env.recording import load_recording
+from npp_env.sim import Simulation
+from npp_env.sim.geometry import geometry_of
+
+CAROUSEL = load_shipped("drones/carousel")
+
+
+def guide_of(name: str) -> tuple[Guide, Simulation]:
+    level, cache = load_shipped(name), LevelCache(persist=False)
+    geometry = geometry_of(level, cache)
+    return Guide(graph_of(level, cache), geometry), Simulation(level, geometry)
+
+
+@given(st.lists(st.integers(0, 40), max_size=60), st.lists(st.integers(0, 40), max_size=60))
+def test_seen_keys_gives_back_what_is_new(first, second):
+    seen = SeenKeys(10)
+    for keys in (first, second):
+        array = np.array(keys, np.uint64) + np.uint64(1)
+        known = set() if keys is first else set(first)
+        expected = [i for i, key in enumerate(keys) if key not in known and key not in keys[:i]]
+        assert seen.add(array).tolist() == expected
+
+
+@given(st.data())
+def test_frontier_against_a_list(data):
+    frontier, model = Frontier(64, 8), {}
+    penalties = np.array([0.0, 5.0, 50.0], np.float32)
+    number = 0
+    for _ in range(data.draw(st.integers(1, 6))):
+        count = data.draw(st.integers(0, 20))
+        costs = data.draw(st.lists(st.integers(0, 1000), min_size=count, max_size=count))
+        cells = data.draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
+        before = frontier.dropped
+        frontier.make_room(count, penalties)
+        kept = set(frontier.nodes[: frontier.size].tolist())
+        assert len(model) - len(kept) == frontier.dropped - before
+        ranks = {node: cost + penalties[cell] for node, (cost, cell) in model.items()}
+        if len(kept) < len(model) and kept:
+            assert max(ranks[n] for n in kept) <= min(ranks[n] for n in ranks if n not in kept)
+        model = {node: model[node] for node in kept}
+        nodes = np.arange(number, number + count, dtype=np.int32)
+        states = np.repeat(nodes[:, None].astype(np.uint8), 8, axis=1)
+        frontier.push(states, nodes, np.array(cells, np.int32), np.array(costs, np.float32))
+        model.update(zip(nodes.tolist(), zip(costs, cells, strict=True), strict=True))
+        number += count
+        rows = frontier.best(data.draw(st.integers(1, 30)), penalties)
+        taken = frontier.nodes[rows].tolist()
+        ranks = [model[node][0] + penalties[model[node][1]] for node in taken]
+        assert ranks == sorted(c + penalties[k] for c, k in model.values())[: len(rows)]
+        frontier.remove(rows)
+        for node in taken:
+            del model[node]
+        assert set(frontier.nodes[: frontier.size].tolist()) == set(model)
+        rest = slice(0, frontier.size)
+        assert (frontier.states[rest, 0] == frontier.nodes[rest].astype(np.uint8)).all()
+
+
+def test_tree_gives_all_inputs_back():
+    tree = DecisionTree(10)
+    a = tree.add(np.array([ROOT], np.int32), np.array([2], np.uint8), 3)
+    b = tree.add(np.repeat(a, 2), np.array([3, 4], np.uint8), 2)
+    assert tree.inputs_to(int(b[1])).tolist() == [2, 2, 2, 4, 4]
+    assert tree.inputs_to(int(b[0])).tolist() == [2, 2, 2, 3, 3]
+    assert tree.inputs_to(ROOT).tolist() == []
+    assert tree.room == 7
+
+
+def test_guide_leads_by_the_key_and_shrinks_along_the_way():
+    guide, simulation = guide_of("doors/two_keys")
+    recording = load_recording(shipped_folder() / "doors" / "two_keys.npprec")
+    distances, configurations = [], []
+    for byte in recording.inputs.tolist():
+        ninja = simulation.ninja
+        configuration = int(guide.configurations(simulation.state[None])[0])
+        node = guide.nodes_at(np.array([ninja["x"]]), np.array([ninja["y"]]))
+        distances.append(float(guide.table(configuration)[node[0]]))
+        configurations.append(configuration)
+        simulation.advance(byte)
+    assert np.isfinite(distances).all()
+    assert distances[0] == guide.distance_from_spawn()
+    assert distances[-1] < 60 < distances[0] / 10
+    # Two keys and the switch of the exit, each touched once and never forgotten.
+    assert len(set(configurations)) == 4
+    assert all(b & a == a for a, b in pairwise(configurations))
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 300), st.integers(1, 40))
+def test_keys_tell_places_apart_and_agree_with_themselves(ticks, more):
+    simulation = Simulation(CAROUSEL)
+    keys = StateKeys(simulation.geometry, Resolution())
+    zero = np.zeros(1, np.int64)
+    simulation.advance(2, ticks)
+    one = keys.of(simulation.state[None], zero)
+    assert keys.of(simulation.state[None].copy(), zero) == one
+    assert keys.of(simulation.state[None], zero + 1) != one
+    x = float(simulation.ninja["x"])
+    simulation.advance(4, more)
+    if abs(float(simulation.ninja["x"]) - x) > 2 * Resolution().position_px:
+        assert keys.of(simulation.state[None], zero) != one
+
+
+def test_shortener_never_gets_longer_and_always_wins():
+    level = load_shipped("first_steps/jump")
+    recording = load_recording(shipped_folder() / "first_steps" / "jump.npprec")
+    # Standing still first is a detour that it must find and remove.
+    slow = np.concatenate([np.zeros(40, np.uint8), recording.inputs])
+    simulation = Simulation(level)
+    shortener = Shortener(simulation.geometry, slow, np.random.default_rng(0))
+    short = shortener.run(3_000_000)
+    assert len(short) < len(slow) - 20
+    for byte in short.tolist():
+        simulation.advance(byte)
+    assert simulation.outcome == "won"
+    assert simulation.ninja["frame"] == len(short)
