@@ -18,13 +18,15 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.memory import Holding, MemoryReport
 from npp_env.observe.buffers import Observation
+from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ObservationSpec
+from npp_env.sim.kernel import LevelHandle
 
 _ARRAY_HEADER_BYTES = 112
 # Shared by all environments of a process, or counted by name.
 _NOT_PRIVATE = (
     type, ModuleType, FunctionType, MethodType, BuiltinFunctionType,
-    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, ObservationSpec, np.dtype,
+    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, LevelHandle, PathHandle, ObservationSpec, np.dtype,
     gym.envs.registration.EnvSpec,
 )  # fmt: skip
 
