@@ -23,6 +23,9 @@ from npp_env.observe.spec import ObservationSpec
 from npp_env.sim.kernel import LevelHandle
 
 _ARRAY_HEADER_BYTES = 112
+# The allocators hand out multiples of 16 bytes, and larger blocks have a header of their own.
+_GRAIN_BYTES = 16
+_LARGE_BYTES = 512
 # Shared by all environments of a process, or counted by name.
 _NOT_PRIVATE = (
     type, ModuleType, FunctionType, MethodType, BuiltinFunctionType,
@@ -80,9 +83,10 @@ def object_bytes(root: Any) -> int:
     while waiting:
         item = waiting.pop()
         if isinstance(item, np.ndarray):
-            total += _ARRAY_HEADER_BYTES
+            total += _ARRAY_HEADER_BYTES + 2 * _GRAIN_BYTES
             continue
-        total += sys.getsizeof(item)
+        size = sys.getsizeof(item)
+        total += size + -size % _GRAIN_BYTES + (_GRAIN_BYTES if size > _LARGE_BYTES else 0)
         if isinstance(item, gym.spaces.Box):
             # Environments share the bounds of their spaces.
             seen.update(id(bound) for bound in (item.low, item.high, item.bounded_below, item.bounded_above))

@@ -13,6 +13,7 @@ PROGRAM = """
 import gc, json, sys
 import psutil
 import npp_env
+from npp_env.level.heap import return_free_memory
 keys = json.loads(sys.argv[1])
 def make():
     config = {"observation": {"keys": keys}, "levels": "shipped:first_steps"}
@@ -22,7 +23,10 @@ warm = make()
 for seed in range(40):
     warm.reset(seed=seed)
     warm.step(1)
-uss = lambda: (gc.collect(), psutil.Process().memory_full_info().uss)[1]
+def uss():
+    gc.collect()
+    return_free_memory()
+    return psutil.Process().memory_full_info().uss
 before = uss()
 envs = [make() for _ in range(100)]
 for seed, env in enumerate(envs):

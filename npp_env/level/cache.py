@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.level.cache_store import ArtifactKey, ArtifactStore, DamagedArtifactError, default_directory
+from npp_env.level.heap import return_free_memory
 from npp_env.level.model import Level
 
 DEFAULT_BUDGET_BYTES = 256 * 2**20
@@ -227,6 +228,8 @@ class LevelCache:
                 # Mapping it back lets all processes share these pages, and frees the private copy.
                 stored = store.read(key)
                 if stored is not None:
+                    del array
+                    return_free_memory()
                     return stored, True, True
             except (OSError, DamagedArtifactError) as error:
                 self._writable = False
