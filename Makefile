@@ -4,8 +4,6 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.py' -o -name '*.pxd')
 
-OPTIONAL_TESTS = tests/integrations tests/profiling tests/test_docs.py tests/test_env.py
-
 .PHONY: demo test test-optional test-oldest check lint types package build sanitize bench clean
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
@@ -33,7 +31,10 @@ test-optional: build
 	$(VENV)/optional/bin/python -m pip install -q --upgrade pip
 	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
 	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,torchrl,rllib,report,video,optional]"
-	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest $(OPTIONAL_TESTS)
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/integrations
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/profiling/test_torch.py \
+		tests/profiling/test_callbacks.py tests/profiling/test_browser.py tests/test_docs.py
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/test_env.py -k "video or check_env"
 
 # The oldest Gymnasium that is supported.
 test-oldest: build
