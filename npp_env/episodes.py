@@ -22,7 +22,6 @@ from npp_env.observe.spec import Capacity
 from npp_env.sampling import LevelSampling, UniformSampling
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
-from npp_env.sim.structs import NINJA
 from npp_env.sim.views import flags_view, ninja_view
 
 GOLD = 2
@@ -265,8 +264,3 @@ class Episodes:
     def ninjas(self) -> NDArray[Any]:
         """The ninjas (num_envs,) as a structured view of the states."""
         return ninja_view(self.engine.states)
-
-    @property
-    def ninja_bytes(self) -> int:
-        """Bytes of a state that belong to the ninja."""
-        return NINJA.itemsize

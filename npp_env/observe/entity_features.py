@@ -6,12 +6,12 @@ import cython
 
 if cython.compiled:
     from cython.cimports.libc.math import cos, sin
-    from cython.cimports.npp_env.observe.view import View, half
+    from cython.cimports.npp_env.observe.view import View, half, unit
     from cython.cimports.npp_env.sim.layout import Level, Ninja, World, ifloor
 else:
     from math import cos, sin
 
-    from npp_env.observe.plain import half
+    from npp_env.observe.plain import half, unit
     from npp_env.sim.structs import ifloor
 
 WIDTH_PX = cython.declare(cython.double, 1056.0)
@@ -23,19 +23,6 @@ FIRST_KIND = cython.declare(cython.int, 9)
 MINES_SHOWN = cython.declare(cython.int, 8)
 GRID_SIDE = cython.declare(cython.int, 11)
 MINE_SCALE = cython.declare(cython.double, 132.0)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def unit(z: cython.double) -> cython.double:
-    """Cut to [-1, 1]."""
-    if z < -1:
-        return -1.0
-    if z > 1:
-        return 1.0
-    return z
 
 
 @cython.cfunc

@@ -7,12 +7,12 @@ import cython
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
     from cython.cimports.npp_env.observe.path_features import node_here
-    from cython.cimports.npp_env.observe.view import Paths, View, half
+    from cython.cimports.npp_env.observe.view import Paths, View, half, unit
 else:
     from math import sqrt
 
     from npp_env.observe.path_features import node_here
-    from npp_env.observe.plain import half
+    from npp_env.observe.plain import half, unit
 
 UNREACHABLE = cython.declare(cython.double, 1e30)
 DISTANCE_SCALE = cython.declare(cython.double, 4000.0)
@@ -20,19 +20,6 @@ NODE_FEATURES = cython.declare(cython.int, 8)
 EDGE_FEATURES = cython.declare(cython.int, 4)
 EDGE_SCALE = cython.declare(cython.double, 24.0)
 KIND_SCALE = cython.declare(cython.double, 8.0)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def unit(z: cython.double) -> cython.double:
-    """Cut to [-1, 1]."""
-    if z < -1:
-        return -1.0
-    if z > 1:
-        return 1.0
-    return z
 
 
 @cython.cfunc

@@ -5,27 +5,14 @@ from __future__ import annotations
 import cython
 
 if cython.compiled:
-    from cython.cimports.npp_env.observe.view import View, half
+    from cython.cimports.npp_env.observe.view import View, half, unit
     from cython.cimports.npp_env.sim.layout import Ninja, ifloor
 else:
-    from npp_env.observe.plain import half
+    from npp_env.observe.plain import half, unit
     from npp_env.sim.structs import ifloor
 
 G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
 SPEED_SCALE = cython.declare(cython.double, 12.0)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def unit(z: cython.double) -> cython.double:
-    """Cut to [-1, 1]."""
-    if z < -1:
-        return -1.0
-    if z > 1:
-        return 1.0
-    return z
 
 
 @cython.cfunc

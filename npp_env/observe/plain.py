@@ -15,6 +15,11 @@ def half(value: float) -> int:
     return int(_BITS.unpack(_HALF.pack(value))[0])
 
 
+def unit(z: float) -> float:
+    """Cut to [-1, 1]."""
+    return -1.0 if z < -1 else 1.0 if z > 1 else z
+
+
 def rint(value: float) -> float:
     """Nearest whole number, ties to even."""
     return float(round(value))

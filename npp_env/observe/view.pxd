@@ -57,3 +57,11 @@ cdef extern from *:
     }
     """
     unsigned short half "npp_half"(double value) noexcept nogil
+
+cdef inline double unit(double z) noexcept nogil:
+    # Cut to [-1, 1].
+    if z < -1:
+        return -1.0
+    if z > 1:
+        return 1.0
+    return z
