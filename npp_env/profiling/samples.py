@@ -14,7 +14,7 @@ from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.torch_memory import TorchMemory
 
 TORCH_COLUMNS = tuple(TorchMemory.__dataclass_fields__)
-COLUMNS = (
+OWN_COLUMNS = (
     "step",
     "seconds",
     "steps_per_second",
@@ -25,8 +25,9 @@ COLUMNS = (
     "tracer_bytes",
     "heap_bytes",
     "python_blocks",
-    *TORCH_COLUMNS,
 )
+COLUMNS = OWN_COLUMNS + TORCH_COLUMNS
+_NO_TENSORS = [None] * len(TORCH_COLUMNS)
 DEFAULT_CAPACITY = 4096
 MIN_CAPACITY = 16
 
@@ -99,10 +100,9 @@ class SampleLog:
             raise ProfilingError(f"samples must ascend in step: {sample.step} after {last}")
         if self._length == self._table.shape[1]:
             self._thin()
-        for row, name in enumerate(COLUMNS):
-            source: Any = sample.torch if name in TORCH_COLUMNS else sample
-            value = getattr(source, name, None)
-            self._table[row, self._length] = math.nan if value is None else value
+        values = [getattr(sample, name) for name in OWN_COLUMNS]
+        values += [getattr(sample.torch, name) for name in TORCH_COLUMNS] if sample.torch else _NO_TENSORS
+        self._table[:, self._length] = [math.nan if value is None else value for value in values]
         self._length += 1
 
     def _thin(self) -> None:

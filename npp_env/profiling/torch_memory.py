@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 
@@ -43,15 +45,12 @@ def read_torch_memory() -> TorchMemory | None:
     counts = {"cpu": 0, "cuda": 0}
     sizes = {"cpu": 0, "cuda": 0}
     seen_storages: set[int] = set()
-    for candidate in gc.get_objects():
-        # type() rather than isinstance(): proxies answer isinstance() by running code of their own.
-        if not issubclass(type(candidate), torch.Tensor):
-            continue
-        device = candidate.device.type
+    for tensor in _live_instances(torch.Tensor):
+        device = tensor.device.type
         if device not in counts:
             continue
         counts[device] += 1
-        sizes[device] += _new_storage_bytes(candidate, seen_storages)
+        sizes[device] += _new_storage_bytes(tensor, seen_storages)
     return TorchMemory(
         cpu_tensors=counts["cpu"],
         cpu_bytes=sizes["cpu"],
@@ -59,6 +58,23 @@ def read_torch_memory() -> TorchMemory | None:
         cuda_tensor_bytes=sizes["cuda"],
         **_cuda_counters(torch),
     )
+
+
+def _live_instances(base: type) -> Iterator[Any]:
+    """Objects of a type and its subclasses among all that the garbage collector tracks.
+
+    Compares types, where isinstance() would run code of proxies, and leaves the loop to C: under tracemalloc
+    that takes a seventh of the time.
+    """
+    wanted: set[type] = set()
+    found = [base]
+    while found:
+        kind = found.pop()
+        if kind not in wanted:
+            wanted.add(kind)
+            found += type.__subclasses__(kind)
+    objects = gc.get_objects()
+    return compress(objects, map(wanted.__contains__, map(type, objects)))
 
 
 def _new_storage_bytes(tensor: Any, seen_storages: set[int]) -> int:
