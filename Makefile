@@ -32,8 +32,7 @@ test-optional: build
 	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
 	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,torchrl,rllib,report,video,optional]"
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/integrations
-	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/profiling/test_torch.py \
-		tests/profiling/test_callbacks.py tests/profiling/test_browser.py tests/test_docs.py
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/profiling tests/test_docs.py
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/test_env.py -k "video or check_env"
 
 # The oldest Gymnasium that is supported.

@@ -238,6 +238,11 @@ class NppEnv(gym.Env[Any, Any]):
         return mask.astype(np.bool_)
 
     @property
+    def num_levels(self) -> int:
+        """Number of levels in the level set; an endless set offers as many as an int32 can number."""
+        return self._episodes.num_levels
+
+    @property
     def level(self) -> Level:
         """The level of the present episode."""
         return self._episodes.resources_of(0).level

@@ -220,5 +220,5 @@ def _packed_choice(specs: list[ObservationSpec], sizes: GraphSizes) -> StorageCh
             fixed += sizes.nodes * itemsize * sum(map(len, REPEATED_COLUMNS))
         else:
             observation += spec.nbytes
-    how = "rollout_buffer_class=PackedDictRolloutBuffer, or PackedObservations"
+    how = "sparse: only what there is; rollout_buffer_class=PackedDictRolloutBuffer, or PackedObservations"
     return StorageChoice("packed", observation, fixed * sizes.levels, 0, how)

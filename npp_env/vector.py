@@ -279,6 +279,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             "_final_info": mask.copy(),
         }
 
+    @property
+    def num_levels(self) -> int:
+        """Number of levels in the level set; an endless set offers as many as an int32 can number."""
+        return self._episodes.num_levels
+
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
         code = OBSERVATION_KEYS.index("action_mask")

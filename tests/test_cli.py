@@ -50,6 +50,14 @@ def winning(tmp_path):
     return level, path, np.full(200, 2, np.uint8)
 
 
+def test_a_closed_pipe_ends_a_command_in_silence():
+    command = [sys.executable, "-m", "npp_env", "levels", "list"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
 def test_every_command_has_a_module_with_help(capsys):
     for name in COMMANDS:
         module = importlib.import_module(f"npp_env.cli.{name}")

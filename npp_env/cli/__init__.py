@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,6 +30,7 @@ COMMANDS: dict[str, str] = {
 }
 
 USER_ERROR = 2
+BROKEN_PIPE = 141
 
 
 def build_parser(command: str | None) -> argparse.ArgumentParser:
@@ -51,9 +53,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     command = next((word for word in arguments if not word.startswith("-")), None)
     try:
         args = build_parser(command).parse_args(arguments)
-        return int(args.run(args))
+        code = int(args.run(args))
+        sys.stdout.flush()
+        return code
     except SystemExit as stop:
         return int(stop.code or 0)
+    except BrokenPipeError:
+        # Who reads the output (head, less) has seen enough. The flush at exit must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
     except (NppError, OSError) as error:
         print(f"npp-env {command}: {error}", file=sys.stderr)
         return USER_ERROR

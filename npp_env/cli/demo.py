@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import psutil
 
+from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
 from npp_env.sim.kernel import IS_COMPILED
 from npp_env.vector import NppVectorEnv
@@ -74,9 +75,8 @@ def run_demo(args: argparse.Namespace) -> DemoResult:
     process = psutil.Process()
     # Compiling levels and building their graphs happens once per host; it is not part of what is measured.
     warm = NppVectorEnv(1, preset="parallel_training", max_episode_frames=MAX_EPISODE_FRAMES)
-    count = warm._episodes.num_levels
-    for number in range(count):
-        warm.reset(options={"level": number})
+    count = warm.num_levels
+    meet_levels(warm)
     before = process.memory_full_info().uss
     env = NppVectorEnv(args.num_envs, preset="parallel_training", max_episode_frames=MAX_EPISODE_FRAMES)
     env.reset(seed=args.seed)

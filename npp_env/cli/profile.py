@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import ConfigError, NppError
 from npp_env.memory import MemoryReport
 from npp_env.profiling.compare import load_profile
@@ -24,6 +25,7 @@ HELP = "profile memory and time of the environment; exit code 3 on a leak"
 LEAK = 3
 ACTION_OF_INPUT = np.array([0, 3, 2, 5, 1, 4, 1, 4])
 """Action of each input byte (bit 0 jump, bit 1 right, bit 2 left; left wins)."""
+WARM_UP_STEPS = 200
 DEFAULT_OUTPUT = Path("npp_env_profile")
 
 
@@ -47,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--preset", help="configuration preset")
     add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
     add("--observations", metavar="NAMES", help="observations, separated by commas")
+    add("--cold", action="store_true", help="no warm-up: otherwise all levels are loaded and 200 steps taken first")
     add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
     add(
         "--actions",
@@ -117,6 +120,8 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
         env = gymnasium.make_vec("npp_env:Npp-v0", num_envs=args.num_envs, **settings)
     else:
         env = gymnasium.make("npp_env:Npp-v0", **settings)
+    if not args.cold:
+        meet_levels(env.unwrapped)
     env.reset(seed=args.seed)
     env.action_space.seed(args.seed)
     next_action = _recorded(args.actions, env) if args.actions else env.action_space.sample
@@ -126,6 +131,9 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
         if args.num_envs == 1 and (terminated or truncated):
             env.reset()
 
+    if not args.cold:
+        for _ in range(WARM_UP_STEPS):
+            step()
     return Stepper(step, getattr(env.unwrapped, "memory_report", None), env.close)
 
 

@@ -88,5 +88,5 @@ def _table(results: list[SoakResult]) -> str:
             f"{r.first_uss_bytes / 1e6:.2f} MB | {r.last_uss_bytes / 1e6:.2f} MB | "
             f"{r.fit.slope_per_1k * 1000 / 1024:+.2f} KB | {r.verdict} |"
         )
-    lines += [f"{r.preset}: {r.fit.reason}" for r in results]
+    lines += [f"{r.preset}: {r.reason}" for r in results]
     return "\n".join(lines)

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import tracemalloc
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 PACKAGE_FOLDER = Path(__file__).resolve().parent
+
+
+def short_path(filename: str) -> str:
+    """A file of Python code relative to the folder that it was imported from.
+
+    Example:
+        >>> import json
+        >>> short_path(json.__file__).replace(os.sep, "/")
+        'json/__init__.py'
+    """
+    folders = [os.path.join(folder, "") for folder in sys.path if folder]
+    known = max((folder for folder in folders if filename.startswith(folder)), key=len, default="")
+    return filename[len(known) :]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +66,7 @@ class SiteLedger:
         for (filename, line), (size, count) in self._lines.items():
             size_before, count_before = earlier._lines.get((filename, line), (0, 0))
             if size > size_before:
-                name = f"{filename}:{line}"
+                name = f"{short_path(filename)}:{line}"
                 sites.append(AllocationSite(name, size - size_before, count - count_before, size))
         sites.sort(key=lambda site: (-site.growth_bytes, site.site))
         return sites[:limit]

@@ -23,8 +23,8 @@ MIN_SAMPLES = 8
 MIN_RECLAIM_CYCLES = 4
 STEPS_PER_UNIT = 1000.0
 DRIFT_THRESHOLD_FRACTION = 0.10
-# Readings that all lie within half of what growth at the threshold would add are flat, whatever their noise.
-NARROW_FRACTION = 0.5
+# Readings that never rise by more than half of what growth at the threshold would add are flat, whatever their noise.
+SMALL_RISE_FRACTION = 0.5
 FADING_FRACTION = 0.4  # growth whose second half is below this share of its first is fading out
 
 
@@ -128,12 +128,12 @@ def fit_growth(
     start = _warm_up_end(x, y)
     tail_x, tail_y = x[start:], y[start:]
     extent = float(tail_x[-1] - tail_x[0])
-    spread = float(np.ptp(tail_y))
+    largest_rise = float(np.max(tail_y - np.minimum.accumulate(tail_y)))
     threshold = threshold_per_1k / STEPS_PER_UNIT
     basis = "readings"
-    if extent > 0 and spread <= NARROW_FRACTION * threshold * extent:
+    if extent > 0 and largest_rise <= SMALL_RISE_FRACTION * threshold * extent:
         slope, intercept = theil_sen(tail_x, tail_y)
-        low, high = min(slope, -spread / extent), max(slope, spread / extent)
+        low, high = min(slope, -float(np.ptp(tail_y)) / extent), max(slope, largest_rise / extent)
     else:
         troughs = _sawtooth_troughs(tail_y)
         if troughs is not None and len(troughs) < MIN_RECLAIM_CYCLES:

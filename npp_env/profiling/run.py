@@ -165,6 +165,8 @@ def profile_loop(
     profiler = cProfile.Profile() if with_cprofile else None
     sites: list[AllocationSite] = []
     with _tracing(with_tracemalloc), _progress_bar(steps, progress) as advance:
+        # The first readings import, compile and cache; what that takes is not the program's.
+        _observe(MemoryTracker(budget_fraction=None), 0, owners, OwnerHistory(), with_tensors=False)
         tracker = MemoryTracker(snapshot_interval, budget_fraction=None)
         first_sites = SiteLedger() if with_tracemalloc else None
         begin = time.perf_counter()

@@ -97,6 +97,19 @@ def test_a_warm_up_that_fades_out_is_not_a_leak():
     assert fit_growth(steps, fading).verdict is not Verdict.GROWING
 
 
+def test_a_series_that_only_falls_is_flat():
+    steps = np.arange(11) * 100
+    fit = fit_growth(steps, 1e8 - np.array([0, 20, 30, 30, 30, 34, 34, 34, 34, 34, 34]) * KB)
+    assert fit.verdict is Verdict.FLAT
+    assert fit.high_per_1k == 0
+
+
+def test_one_release_does_not_hide_a_leak():
+    steps = np.arange(100) * 100
+    fit = fit_growth(steps, 1e8 + LEAK * steps - np.where(steps > 2000, 10e6, 0))
+    assert fit.verdict is not Verdict.FLAT
+
+
 def test_a_rising_sawtooth_is_judged_by_its_low_points():
     steps = np.arange(300) * 100
     teeth = (np.arange(300) % 15) * 100 * KB
