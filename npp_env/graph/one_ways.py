@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from npp_env.graph.free_space import HEIGHT_PX, WIDTH_PX
 from npp_env.level.entity_kinds import EntityKind
-from npp_env.sim.entities import ORIENTATION_VECTORS
+from npp_env.sim.structs import ORIENTATION_VECTORS
 
 SURFACE_PX = 9.5
 """The platform holds the centre 10 px above itself; whatever is lower came from below and may fall back."""

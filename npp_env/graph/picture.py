@@ -12,8 +12,8 @@ from npp_env.graph.navigation import NavigationGraph
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
-from npp_env.sim.entities import ORIENTATION_VECTORS
 from npp_env.sim.geometry import full_tiles, geometry_of
+from npp_env.sim.structs import ORIENTATION_VECTORS
 
 _SOLID = (70, 70, 78)
 _EMPTY = (205, 205, 212)

@@ -7,12 +7,12 @@ import cython
 if cython.compiled:
     from cython.cimports.libc.math import cos, sin
     from cython.cimports.npp_env.observe.view import View, half, unit
-    from cython.cimports.npp_env.sim.layout import Level, Ninja, World, ifloor
+    from cython.cimports.npp_env.sim.layout import Level, Ninja, World, eighth_x, ifloor
 else:
     from math import cos, sin
 
     from npp_env.observe.plain import half, unit
-    from npp_env.sim.structs import ifloor
+    from npp_env.sim.structs import eighth_x, ifloor
 
 WIDTH_PX = cython.declare(cython.double, 1056.0)
 HEIGHT_PX = cython.declare(cython.double, 600.0)
@@ -185,17 +185,29 @@ def write_entity(view: cython.pointer(View), index: cython.int, out: cython.poin
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def eighth_x(orientation: cython.int) -> cython.double:
-    """Horizontal part of the unit vector of an orientation."""
-    if orientation == 2 or orientation == 6:
-        return 0.0
-    if orientation == 0:
-        return 1.0
-    if orientation == 4:
-        return -1.0
-    if orientation == 1 or orientation == 7:
-        return 0.7071067811865476
-    return -0.7071067811865476
+def keep_nearest(
+    squares: cython.pointer(cython.double),
+    chosen: cython.pointer(cython.int),
+    count: cython.int,
+    most: cython.int,
+    d: cython.double,
+    candidate: cython.int,
+) -> cython.int:
+    """Put a candidate at squared distance d into the list of the nearest, behind its equals; returns the new count."""
+    k: cython.int = count
+    if count == most:
+        if d >= squares[count - 1]:
+            return count
+        k = count - 1
+    else:
+        count += 1
+    while k > 0 and squares[k - 1] > d:
+        squares[k] = squares[k - 1]
+        chosen[k] = chosen[k - 1]
+        k -= 1
+    squares[k] = d
+    chosen[k] = candidate
+    return count
 
 
 @cython.cfunc
@@ -234,19 +246,7 @@ def write_entity_states(view: cython.pointer(View), out: cython.pointer(cython.u
                 x = level.entities[i].x
                 y = level.entities[i].y
         d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
-        if count == view.k_entities:
-            if d >= squares[count - 1]:
-                continue
-            k = count - 1
-        else:
-            k = count
-            count += 1
-        while k > 0 and squares[k - 1] > d:
-            squares[k] = squares[k - 1]
-            chosen[k] = chosen[k - 1]
-            k -= 1
-        squares[k] = d
-        chosen[k] = i
+        count = keep_nearest(squares, chosen, count, view.k_entities, d, i)
     for i in range(count):
         write_entity(view, chosen[i], out + i * ENTITY_FEATURES if cython.compiled else out[i * ENTITY_FEATURES :])
     for i in range(count * ENTITY_FEATURES, view.k_entities * ENTITY_FEATURES):
@@ -316,19 +316,7 @@ def write_spatial_context(view: cython.pointer(View), out: cython.pointer(cython
         dx = level.entities[e].x - w.ninja.x
         dy = level.entities[e].y - w.ninja.y
         d = dx * dx + dy * dy
-        if count == MINES_SHOWN:
-            if d >= squares[count - 1]:
-                continue
-            i = count - 1
-        else:
-            i = count
-            count += 1
-        while i > 0 and squares[i - 1] > d:
-            squares[i] = squares[i - 1]
-            chosen[i] = chosen[i - 1]
-            i -= 1
-        squares[i] = d
-        chosen[i] = e
+        count = keep_nearest(squares, chosen, count, MINES_SHOWN, d, e)
     for m in range(MINES_SHOWN):
         if m < count:
             e = chosen[m]

@@ -6,12 +6,11 @@ import cython
 
 if cython.compiled:
     from cython.cimports.npp_env.observe.view import View, half, unit
-    from cython.cimports.npp_env.sim.layout import Ninja, ifloor
+    from cython.cimports.npp_env.sim.layout import G_FALL, Ninja, ifloor
 else:
     from npp_env.observe.plain import half, unit
-    from npp_env.sim.structs import ifloor
+    from npp_env.sim.structs import G_FALL, ifloor
 
-G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
 SPEED_SCALE = cython.declare(cython.double, 12.0)
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.render import palette
 from npp_env.render.pen import Pen, Point, box_corners
-from npp_env.sim.entities import ORIENTATION_VECTORS
+from npp_env.sim.structs import ORIENTATION_VECTORS
 
 MINE_ARMED, MINE_IDLE = 0, 1
 BEHIND, AMONG, ABOVE = range(3)

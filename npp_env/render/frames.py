@@ -15,7 +15,7 @@ if cython.compiled:
     from cython.cimports.libc.string import memcpy
     from cython.cimports.npp_env.render.canvas import Canvas, copy_window, draw_line, fill_box, fill_disc
     from cython.cimports.npp_env.sim.kernel import LevelHandle, bind
-    from cython.cimports.npp_env.sim.layout import Entity, Level, World, ifloor
+    from cython.cimports.npp_env.sim.layout import Entity, Level, World, eighth_x, ifloor
     from cython.cimports.npp_env.sim.walls import ray_length
 else:
     from math import cos, fabs, sin
@@ -23,7 +23,7 @@ else:
     from npp_env.render.canvas import copy_window, draw_line, fill_box, fill_disc
     from npp_env.render.uncompiled import Canvas
     from npp_env.sim.kernel import LevelHandle
-    from npp_env.sim.structs import ifloor
+    from npp_env.sim.structs import eighth_x, ifloor
     from npp_env.sim.uncompiled import unpack_world
     from npp_env.sim.walls import ray_length
 
@@ -37,30 +37,12 @@ HALF_HEIGHT = cython.declare(cython.int, 300)
 VIEW_WIDTH = cython.declare(cython.int, 176)
 VIEW_HEIGHT = cython.declare(cython.int, 100)
 WALL = cython.declare(cython.int, WALL_GREY)
-DIAGONAL = cython.declare(cython.double, 0.7071067811865476)
 
 # Below this scale a small thing is one blot; details would only wash it out.
 DETAIL_SCALE = cython.declare(cython.double, 0.3)
 # No entity reaches farther from its position than this, beams and door switches aside.
 REACH_PX = cython.declare(cython.double, 18.0)
 DEAD = cython.declare(cython.int, 6)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def direction_x(orientation: cython.int) -> cython.double:
-    """Horizontal part of the unit vector of an orientation (0 right, then clockwise in eighths)."""
-    if orientation == 2 or orientation == 6:
-        return 0.0
-    if orientation == 0:
-        return 1.0
-    if orientation == 4:
-        return -1.0
-    if orientation == 1 or orientation == 7:
-        return DIAGONAL
-    return -DIAGONAL
 
 
 @cython.cfunc
@@ -81,8 +63,8 @@ def draw_plate(
     c: cython.pointer(Canvas), e: cython.pointer(Entity), half_length: cython.double, grey: cython.int
 ) -> cython.void:
     """A launch pad or one-way platform: a bar across its direction, and a dot on the side that it faces."""
-    nx: cython.double = direction_x(e.orientation)
-    ny: cython.double = direction_x((e.orientation + 6) % 8)
+    nx: cython.double = eighth_x(e.orientation)
+    ny: cython.double = eighth_x((e.orientation + 6) % 8)
     tx: cython.double = -ny * half_length
     ty: cython.double = nx * half_length
     # One-ways hold at their position, so that the bar lies behind it.
@@ -323,20 +305,7 @@ def player_frame(handle: LevelHandle, state: Any, background: Any, out: Any) -> 
     Raises:
         NppError: An array has the wrong size.
     """
-    source: cython.const[cython.uchar][::1] = background.reshape(-1)
-    block: cython.const[cython.uchar][::1] = state
-    target: cython.uchar[::1] = out.reshape(-1)
-    check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], FRAME_SIDE * FRAME_SIDE)
-    if cython.compiled:
-        draw_player_frame(
-            cython.address(handle.level),
-            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
-            cython.cast(cython.pointer(cython.uchar), cython.address(source[0])),
-            cython.address(target[0]),
-        )
-    else:
-        draw_player_frame(handle.level, state, memoryview(source), memoryview(target))
-    return out
+    return draw_into(handle, state, background, out, False)
 
 
 def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> Any:
@@ -354,19 +323,27 @@ def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> A
     Raises:
         NppError: An array has the wrong size.
     """
+    return draw_into(handle, state, background, out, True)
+
+
+def draw_into(handle: LevelHandle, state: Any, background: Any, out: Any, whole: cython.bint) -> Any:
+    """Check the arrays, and draw one frame or the other into `out`."""
     source: cython.const[cython.uchar][::1] = background.reshape(-1)
     block: cython.const[cython.uchar][::1] = state
     target: cython.uchar[::1] = out.reshape(-1)
-    check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], VIEW_WIDTH * VIEW_HEIGHT)
+    size: cython.int = VIEW_WIDTH * VIEW_HEIGHT if whole else FRAME_SIDE * FRAME_SIDE
+    check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], size)
     if cython.compiled:
-        draw_global_view(
-            cython.address(handle.level),
-            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
-            cython.cast(cython.pointer(cython.uchar), cython.address(source[0])),
-            cython.address(target[0]),
-        )
+        level: cython.pointer(Level) = cython.address(handle.level)
+        bytes_in: cython.pointer(cython.uchar) = cython.cast(cython.pointer(cython.uchar), cython.address(block[0]))
+        behind: cython.pointer(cython.uchar) = cython.cast(cython.pointer(cython.uchar), cython.address(source[0]))
+        pixels: cython.pointer(cython.uchar) = cython.address(target[0])
     else:
-        draw_global_view(handle.level, state, memoryview(source), memoryview(target))
+        level, bytes_in, behind, pixels = handle.level, state, memoryview(source), memoryview(target)
+    if whole:
+        draw_global_view(level, bytes_in, behind, pixels)
+    else:
+        draw_player_frame(level, bytes_in, behind, pixels)
     return out
 
 

@@ -6,11 +6,11 @@ import cython
 
 if cython.compiled:
     from cython.cimports.libc.math import sqrt
-    from cython.cimports.npp_env.sim.layout import World
+    from cython.cimports.npp_env.sim.layout import G_FALL, World
 else:
     from math import sqrt
 
-G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
+    from npp_env.sim.structs import G_FALL
 
 
 @cython.cfunc

@@ -7,34 +7,16 @@ import cython
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
     from cython.cimports.npp_env.sim.body import is_target, kill, segment_hits, touches, win
-    from cython.cimports.npp_env.sim.layout import Level, Mover, Ninja, World, column_of, row_of
+    from cython.cimports.npp_env.sim.layout import G_FALL, Level, Mover, Ninja, World, column_of, eighth_x, row_of
     from cython.cimports.npp_env.sim.walls import sweep_point
 else:
     from math import fabs, sqrt
 
     from npp_env.sim.body import is_target, kill, segment_hits, touches, win
-    from npp_env.sim.structs import column_of, row_of
+    from npp_env.sim.structs import G_FALL, column_of, eighth_x, row_of
     from npp_env.sim.walls import sweep_point
 
-G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
-DIAGONAL = cython.declare(cython.double, 0.7071067811865476)
 PAD_SPEED = cython.declare(cython.double, 36.0 / 7.0)
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def normal_x(orientation: cython.int) -> cython.double:
-    """Horizontal part of the unit vector of an orientation (0 right, then clockwise in eighths)."""
-    if orientation == 2 or orientation == 6:
-        return 0.0
-    if orientation == 0:
-        return 1.0
-    if orientation == 4:
-        return -1.0
-    if orientation == 1 or orientation == 7:
-        return DIAGONAL
-    return -DIAGONAL
 
 
 @cython.cfunc
@@ -67,8 +49,8 @@ def inside_square(w: cython.pointer(World), x: cython.double, y: cython.double, 
 def held_by_one_way(w: cython.pointer(World), e: cython.int) -> cython.int:
     """The hold test of a one-way platform; sets its normal and the depth."""
     n: cython.pointer(Ninja) = w.ninja
-    nx: cython.double = normal_x(w.level.entities[e].orientation)
-    ny: cython.double = normal_x((w.level.entities[e].orientation + 6) % 8)
+    nx: cython.double = eighth_x(w.level.entities[e].orientation)
+    ny: cython.double = eighth_x((w.level.entities[e].orientation + 6) % 8)
     dx: cython.double = n.x - w.level.entities[e].x
     dy: cython.double = n.y - w.level.entities[e].y
     lateral: cython.double = dy * nx - dx * ny
@@ -197,45 +179,12 @@ def push_by_mover(w: cython.pointer(World), m: cython.int) -> cython.int:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def push_from_entities(w: cython.pointer(World)) -> cython.int:
-    """Push the ninja out of the entities near it; returns how many pushed."""
-    level: cython.pointer(Level) = w.level
-    c: cython.int = column_of(w.ninja.x)
-    r: cython.int = row_of(w.ninja.y)
-    answers: cython.int = 0
-    k: cython.int = 0
-    col: cython.int
-    row: cython.int
-    cell: cython.int
-    i: cython.int
-    end: cython.int
-    e: cython.int
-    if level.n_movers:
-        gather_movers(w, c, r)
-    if w.n_candidates == 0 and (level.near[c * 25 + r] & 2) == 0:
+def push_by_static(w: cython.pointer(World), e: cython.int) -> cython.int:
+    """Push the ninja out of entity e, if it is a one-way platform that holds it; returns whether it was."""
+    if w.level.entities[e].kind != 11 or not held_by_one_way(w, e):
         return 0
-    for col in range(c - 1 if c > 0 else 0, (c + 1 if c < 43 else 43) + 1):
-        for row in range(r - 1 if r > 0 else 0, (r + 1 if r < 24 else 24) + 1):
-            cell = col * 25 + row
-            i = level.listed_start[cell]
-            end = level.listed_start[cell + 1]
-            while True:
-                if (
-                    k < w.n_candidates
-                    and w.movers[w.candidates[k]].cell == cell
-                    and (i >= end or w.movers[w.candidates[k]].stamp < level.listed[i])
-                ):
-                    answers += push_by_mover(w, w.candidates[k])
-                    k += 1
-                elif i < end:
-                    e = level.listed[i]
-                    if level.entities[e].kind == 11 and held_by_one_way(w, e):
-                        push_by(w, 11, w.nx, w.ny, w.depth)
-                        answers += 1
-                    i += 1
-                else:
-                    break
-    return answers
+    push_by(w, 11, w.nx, w.ny, w.depth)
+    return 1
 
 
 @cython.cfunc
@@ -269,8 +218,8 @@ def touch_pad(w: cython.pointer(World), e: cython.int) -> cython.void:
     n: cython.pointer(Ninja) = w.ninja
     x: cython.double = w.level.entities[e].x
     y: cython.double = w.level.entities[e].y
-    nx: cython.double = normal_x(w.level.entities[e].orientation)
-    ny: cython.double = normal_x((w.level.entities[e].orientation + 6) % 8)
+    nx: cython.double = eighth_x(w.level.entities[e].orientation)
+    ny: cython.double = eighth_x((w.level.entities[e].orientation + 6) % 8)
     scale: cython.double = 1.0
     if not is_target(w) or not touches(w, x, y, 6):
         return
@@ -416,12 +365,16 @@ def touch_mover(w: cython.pointer(World), m: cython.int) -> cython.double:
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
-def touch_entities(w: cython.pointer(World)) -> cython.double:
-    """Apply the touch rules of the entities near the ninja; returns the first wall normal answered, or 0."""
+def meet_entities(w: cython.pointer(World), pushing: cython.bint) -> cython.double:
+    """Apply the push rules or the touch rules of the entities near the ninja, in the order of their lists.
+
+    Returns:
+        How many pushed it; or the first wall normal that a touch answered, or 0.
+    """
     level: cython.pointer(Level) = w.level
     c: cython.int = column_of(w.ninja.x)
     r: cython.int = row_of(w.ninja.y)
-    wall: cython.double = 0.0
+    result: cython.double = 0.0
     answer: cython.double
     k: cython.int = 0
     col: cython.int
@@ -431,7 +384,7 @@ def touch_entities(w: cython.pointer(World)) -> cython.double:
     end: cython.int
     if level.n_movers:
         gather_movers(w, c, r)
-    if w.n_candidates == 0 and (level.near[c * 25 + r] & 1) == 0:
+    if w.n_candidates == 0 and (level.near[c * 25 + r] & (2 if pushing else 1)) == 0:
         return 0.0
     for col in range(c - 1 if c > 0 else 0, (c + 1 if c < 43 else 43) + 1):
         for row in range(r - 1 if r > 0 else 0, (r + 1 if r < 24 else 24) + 1):
@@ -444,13 +397,13 @@ def touch_entities(w: cython.pointer(World)) -> cython.double:
                     and w.movers[w.candidates[k]].cell == cell
                     and (i >= end or w.movers[w.candidates[k]].stamp < level.listed[i])
                 ):
-                    answer = touch_mover(w, w.candidates[k])
+                    answer = push_by_mover(w, w.candidates[k]) if pushing else touch_mover(w, w.candidates[k])
                     k += 1
                 elif i < end:
-                    answer = touch_static(w, level.listed[i])
+                    answer = push_by_static(w, level.listed[i]) if pushing else touch_static(w, level.listed[i])
                     i += 1
                 else:
                     break
-                if wall == 0:
-                    wall = answer
-    return wall
+                if pushing or result == 0:
+                    result += answer
+    return result

@@ -6,12 +6,13 @@ import cython
 
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.layout import Ninja, World
+    from cython.cimports.npp_env.sim.layout import G_FALL, Ninja, World
 else:
     from math import fabs, sqrt
 
+    from npp_env.sim.structs import G_FALL
+
 # The game's own doubles: several are not the nearest to the fraction that they stand for.
-G_FALL = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
 G_RISE = cython.declare(cython.double, float.fromhex("0x1.6c16c16c16c16p-7"))
 A_FLOOR = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
 A_AIR = cython.declare(cython.double, float.fromhex("0x1.6c16c16c16c16p-5"))

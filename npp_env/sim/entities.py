@@ -22,6 +22,7 @@ from npp_env.sim.structs import (
     NEAR_ONE_WAY,
     NEAR_TOUCHABLE,
     NINJA,
+    ORIENTATION_VECTORS,
     ROWS,
     WALL,
     WALL_HORIZONTAL,
@@ -31,17 +32,6 @@ from npp_env.sim.structs import (
 )
 
 MAP_UNIT_PX = 6
-_DIAGONAL = 0.7071067811865476
-ORIENTATION_VECTORS = (
-    (1.0, 0.0),
-    (_DIAGONAL, _DIAGONAL),
-    (0.0, 1.0),
-    (-_DIAGONAL, _DIAGONAL),
-    (-1.0, 0.0),
-    (-_DIAGONAL, -_DIAGONAL),
-    (0.0, -1.0),
-    (_DIAGONAL, -_DIAGONAL),
-)
 
 FLAGGED_KINDS = frozenset({1, 2, 3, 5, 6, 8, 21, 24})
 STATELESS_KINDS = frozenset({10, 11})

@@ -130,3 +130,20 @@ cdef inline int row_of(double y) noexcept nogil:
     if i > 24:
         return 24
     return i
+
+cdef extern from *:
+    """
+    #define NPP_G_FALL 0x1.1111111111110p-4
+    """
+    const double G_FALL "NPP_G_FALL"
+
+cdef inline double eighth_x(int orientation) noexcept nogil:
+    if orientation == 2 or orientation == 6:
+        return 0.0
+    if orientation == 0:
+        return 1.0
+    if orientation == 4:
+        return -1.0
+    if orientation == 1 or orientation == 7:
+        return 0.7071067811865476
+    return -0.7071067811865476

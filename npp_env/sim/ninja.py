@@ -7,7 +7,7 @@ import cython
 if cython.compiled:
     from cython.cimports.libc.math import fabs, sqrt
     from cython.cimports.npp_env.sim.body import kill
-    from cython.cimports.npp_env.sim.contact import push_from_entities, touch_entities
+    from cython.cimports.npp_env.sim.contact import meet_entities
     from cython.cimports.npp_env.sim.decide import decide
     from cython.cimports.npp_env.sim.layout import Ninja, World
     from cython.cimports.npp_env.sim.walls import nearest_point, sweep, touched_wall
@@ -15,7 +15,7 @@ else:
     from math import fabs, sqrt
 
     from npp_env.sim.body import kill
-    from npp_env.sim.contact import push_from_entities, touch_entities
+    from npp_env.sim.contact import meet_entities
     from npp_env.sim.decide import decide
     from npp_env.sim.walls import nearest_point, sweep, touched_wall
 
@@ -136,7 +136,7 @@ def strike(w: cython.pointer(World), nx: cython.double, ny: cython.double) -> cy
 def evaluate_contacts(w: cython.pointer(World)) -> cython.void:
     """Touch entities, then judge walls, floor, ceiling and crushing."""
     n: cython.pointer(Ninja) = w.ninja
-    wall: cython.double = touch_entities(w)
+    wall: cython.double = meet_entities(w, False)
     s: cython.double
     if wall == 0:
         wall = touched_wall(w, n.x, n.y)
@@ -179,7 +179,7 @@ def ninja_pass(w: cython.pointer(World)) -> cython.void:
     """The ninja's part of a tick."""
     n: cython.pointer(Ninja) = w.ninja
     _round: cython.int
-    pushes: cython.int
+    pushes: cython.double
     x: cython.double
     y: cython.double
     if n.state != 6:
@@ -187,7 +187,7 @@ def ninja_pass(w: cython.pointer(World)) -> cython.void:
         for _round in range(4):
             x = n.x
             y = n.y
-            pushes = push_from_entities(w)
+            pushes = meet_entities(w, True)
             pushes += push_from_tiles(w)
             # A round without a push that leaves the position as it was would only repeat itself.
             if pushes == 0 and n.x == x and n.y == y:

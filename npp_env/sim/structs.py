@@ -137,6 +137,27 @@ class World:
     """One environment during a tick, for the uncompiled kernel: views of level and state, and scratch."""
 
 
+G_FALL = float.fromhex("0x1.1111111111110p-4")
+"""Gravity of a falling ninja."""
+
+_DIAGONAL = 0.7071067811865476
+ORIENTATION_VECTORS = (
+    (1.0, 0.0),
+    (_DIAGONAL, _DIAGONAL),
+    (0.0, 1.0),
+    (-_DIAGONAL, _DIAGONAL),
+    (-1.0, 0.0),
+    (-_DIAGONAL, -_DIAGONAL),
+    (0.0, -1.0),
+    (_DIAGONAL, -_DIAGONAL),
+)
+
+
+def eighth_x(orientation: int) -> float:
+    """Horizontal part of the unit vector of an orientation (0 right, then clockwise in eighths)."""
+    return ORIENTATION_VECTORS[orientation][0]
+
+
 def ifloor(z: float) -> int:
     """Floor towards minus infinity, as the compiled kernel does it."""
     i = int(z)
