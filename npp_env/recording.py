@@ -37,11 +37,13 @@ from npp_env.level.binary import read_map, write_map
 from npp_env.level.files import read_bounded, write_file
 from npp_env.level.layout import LENGTH_EXCLUDED_BYTES, MAX_MAP_BYTES
 from npp_env.level.model import Level
+from npp_env.level.shipped import shipped_file
 
 MAX_FRAMES = 1 << 20
 """Nearly five hours of play."""
 MAX_FILE_BYTES = 2 << 20
 DEMO_HEADER_BYTES = 30
+RECORDING_SUFFIX = ".npprec"
 OUTCOMES = (None, "won", "died", "alive")
 
 _MAGIC = b"NPPR"
@@ -249,6 +251,19 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
         return read(data)
     except RecordingError as error:
         raise RecordingError(f"{os.fspath(path)}: {error}") from error
+
+
+def load_shipped_recording(name: str) -> Recording:
+    """Load the recording that wins a shipped level.
+
+    Raises:
+        LevelError: There is no such level; the message lists similar names.
+
+    Example:
+        >>> load_shipped_recording("first_steps/walk").outcome
+        'won'
+    """
+    return load_recording(shipped_file(name, RECORDING_SUFFIX))
 
 
 def save_recording(recording: Recording, path: str | os.PathLike[str], overwrite: bool = False) -> None:

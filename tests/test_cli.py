@@ -58,6 +58,14 @@ def test_a_closed_pipe_ends_a_command_in_silence():
     assert process.returncode == 141
 
 
+def test_replay_finds_the_recording_of_a_shipped_level(capsys):
+    report = run_json(capsys, "replay", WALK)
+    assert report["outcome"] == "won"
+    assert report["level_hash"] == load_shipped(WALK).hash
+    _, err = run(capsys, "replay", "first_steps/wlak", code=2)
+    assert "first_steps/wlak" in err
+
+
 def test_every_command_has_a_module_with_help(capsys):
     for name in COMMANDS:
         module = importlib.import_module(f"npp_env.cli.{name}")

@@ -6,15 +6,15 @@ from play import held_actions
 
 import npp_env
 from npp_env.cli.profile import ACTION_OF_INPUT
-from npp_env.level.shipped import shipped_folder, shipped_level_names
-from npp_env.recording import load_recording
+from npp_env.level.shipped import shipped_level_names
+from npp_env.recording import load_shipped_recording
 
 LEVELS = [name for name in shipped_level_names() if name.startswith("first_steps")]
 
 
 def winning_actions(name):
     """The actions of a level's winning recording, one a tick."""
-    return ACTION_OF_INPUT[load_recording(shipped_folder() / f"{name}.npprec").inputs & 7]
+    return ACTION_OF_INPUT[load_shipped_recording(name).inputs & 7]
 
 
 ONLY = {"switch_weight": 0, "exit_weight": 0, "death_weight": 0, "time_weight": 0, "gold_weight": 0}

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+from npp_env.errors import LevelError
 from npp_env.graph import fields_of
 from npp_env.level.cache import LevelCache
 from npp_env.level.mirror import mirror_level
-from npp_env.level.shipped import load_shipped, shipped_folder, shipped_level_names
-from npp_env.recording import load_recording
+from npp_env.level.shipped import load_shipped, shipped_level_names
+from npp_env.recording import load_shipped_recording
 from npp_env.render.picture import draw_rgb
 from npp_env.sim import Simulation
 
@@ -59,10 +60,17 @@ def test_all_elements_appear():
     assert kinds >= {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 14, 16, 17, 20, 21, 23, 24, 25, 26, 28}
 
 
+@pytest.mark.parametrize("name", ["", "walk", "../levels/first_steps/walk", "/etc/hosts", "first_steps/", 7])
+def test_other_names_are_refused(name):
+    for load in (load_shipped, load_shipped_recording):
+        with pytest.raises(LevelError, match="similar names"):
+            load(name)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_the_recording_wins_on_its_exact_frame(name):
     level = load_shipped(name)
-    recording = load_recording(shipped_folder() / f"{name}.npprec")
+    recording = load_shipped_recording(name)
     assert recording.level == level
     assert recording.outcome == "won"
     simulation = Simulation(level)

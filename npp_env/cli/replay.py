@@ -14,7 +14,8 @@ from npp_env.cli.arguments import add_force, check_output, load_level_argument
 from npp_env.errors import NppError, RecordingError
 from npp_env.level.files import read_bounded
 from npp_env.level.model import Level
-from npp_env.recording import MAX_FRAMES, Recording, load_recording
+from npp_env.level.shipped import shipped_level_names
+from npp_env.recording import MAX_FRAMES, Recording, load_recording, load_shipped_recording
 from npp_env.replay import ReplayResult, replay
 
 NAME = "replay"
@@ -28,7 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files",
         nargs="+",
         metavar="FILE",
-        help="a recording (attract file or ours); or a level (file or shipped name) and a file of inputs: "
+        help="a recording (attract file or ours), or the name of a shipped level for the one that wins it; "
+        "or a level (file or shipped name) and a file of inputs: "
         "one byte a frame (bit 0 jump, bit 1 right, bit 2 left), raw or as .npy",
     )
     parser.add_argument("--level", metavar="LEVEL", help="level of a recording that does not hold its own")
@@ -81,7 +83,7 @@ def read_arguments(files: list[str], level_text: str | None) -> Recording:
     """
     level = None if level_text is None else load_level_argument(level_text)
     if len(files) == 1:
-        recording = load_recording(files[0])
+        recording = load_recording_argument(files[0])
         if level is None or level == recording.level:
             return recording
         return attach_level(recording, level)
@@ -91,6 +93,13 @@ def read_arguments(files: list[str], level_text: str | None) -> Recording:
             f"level and a file of inputs"
         )
     return Recording.of_level(load_level_argument(files[0]), read_inputs(Path(files[1])))
+
+
+def load_recording_argument(text: str) -> Recording:
+    """A recording given by the path of its file, or the one that wins a shipped level, given by its name."""
+    if not Path(text).exists() and text in shipped_level_names():
+        return load_shipped_recording(text)
+    return load_recording(text)
 
 
 def attach_level(recording: Recording, level: Level) -> Recording:

@@ -27,7 +27,9 @@ def shipped_folder() -> Path:
 
 def shipped_level_names() -> list[str]:
     """Names of all shipped levels, sorted: folder and file without suffix, such as ``first_steps/walk``."""
-    return sorted(_shipped_files())
+    folder = shipped_folder()
+    files = (path for suffix in (BINARY_SUFFIX, TEXT_SUFFIX) for path in folder.rglob(f"*{suffix}"))
+    return sorted({path.relative_to(folder).with_suffix("").as_posix() for path in files})
 
 
 def load_shipped(name: str) -> Level:
@@ -40,19 +42,22 @@ def load_shipped(name: str) -> Level:
         >>> load_shipped("first_steps/walk").metadata["group"]
         'first_steps'
     """
-    files = _shipped_files()
-    if name not in files:
-        from difflib import get_close_matches
-
-        near = get_close_matches(str(name)[:100], sorted(files), n=5, cutoff=0.4) or sorted(files)[:5]
-        raise LevelError(f"no shipped level {shorten(name)}; similar names are: {', '.join(near)}")
-    return load_level(files[name])
+    return load_level(shipped_file(name, TEXT_SUFFIX, BINARY_SUFFIX))
 
 
-def _shipped_files() -> dict[str, Path]:
+def shipped_file(name: str, *suffixes: str) -> Path:
+    """The file of a shipped level with the first of these suffixes that there is.
+
+    Raises:
+        LevelError: There is no such level; the message lists similar names.
+    """
     folder = shipped_folder()
-    return {
-        path.relative_to(folder).with_suffix("").as_posix(): path
-        for suffix in (BINARY_SUFFIX, TEXT_SUFFIX)
-        for path in folder.rglob(f"*{suffix}")
-    }
+    inside = isinstance(name, str) and "" not in (parts := name.split("/")) and not {".", ".."} & set(parts)
+    for path in (folder / f"{name}{suffix}" for suffix in suffixes if inside):
+        if path.is_file():
+            return path
+    from difflib import get_close_matches
+
+    names = shipped_level_names()
+    near = get_close_matches(str(name)[:100], names, n=5, cutoff=0.4) or names[:5]
+    raise LevelError(f"no shipped level {shorten(name)}; similar names are: {', '.join(near)}")

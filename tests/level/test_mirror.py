@@ -9,8 +9,8 @@ from level.samples import golden_maps, small_level
 from npp_env.errors import LevelError, RecordingError
 from npp_env.level import EntityKind, Level, read_map
 from npp_env.level.mirror import INPUT_MIRROR, TILE_MIRROR, mirror_inputs, mirror_level, mirror_recording
-from npp_env.level.shipped import load_shipped, shipped_folder, shipped_level_names
-from npp_env.recording import Recording, load_recording
+from npp_env.level.shipped import load_shipped, shipped_level_names
+from npp_env.recording import Recording, load_shipped_recording
 from npp_env.sim import Simulation
 from npp_env.sim.geometry import compile_level
 from npp_env.sim.structs import WALL_SLANTED
@@ -88,7 +88,7 @@ def test_a_mirrored_drone_flies_the_mirrored_way(mode):
 
 @pytest.mark.parametrize("name", shipped_level_names())
 def test_mirrored_recordings_win_on_the_same_frame(name):
-    recording = load_recording(shipped_folder() / f"{name}.npprec")
+    recording = load_shipped_recording(name)
     mirrored = mirror_recording(recording)
     simulation = Simulation(mirrored.level)
     for byte in mirrored.inputs.tolist():

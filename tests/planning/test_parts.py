@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from npp_env.graph.navigation import graph_of
 from npp_env.level.cache import LevelCache
-from npp_env.level.shipped import load_shipped, shipped_folder
+from npp_env.level.shipped import load_shipped
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import Guide
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
 from npp_env.planning.shorten import Shortener
-from npp_env.recording import load_recording
+from npp_env.recording import load_shipped_recording
 from npp_env.sim import Simulation
 from npp_env.sim.geometry import geometry_of
 
@@ -84,7 +84,7 @@ def test_tree_gives_all_inputs_back():
 
 def test_guide_leads_by_the_key_and_shrinks_along_the_way():
     guide, simulation = guide_of("doors/two_keys")
-    recording = load_recording(shipped_folder() / "doors" / "two_keys.npprec")
+    recording = load_shipped_recording("doors/two_keys")
     distances, configurations = [], []
     for byte in recording.inputs.tolist():
         ninja = simulation.ninja
@@ -119,7 +119,7 @@ def test_keys_tell_places_apart_and_agree_with_themselves(ticks, more):
 
 def test_shortener_never_gets_longer_and_always_wins():
     level = load_shipped("first_steps/jump")
-    recording = load_recording(shipped_folder() / "first_steps" / "jump.npprec")
+    recording = load_shipped_recording("first_steps/jump")
     # Standing still first is a detour that it must find and remove.
     slow = np.concatenate([np.zeros(40, np.uint8), recording.inputs])
     simulation = Simulation(level)
