@@ -133,6 +133,9 @@ class Episodes:
             self._weights,
             (capacity.max_entities, capacity.max_nodes, capacity.max_edges),
         )
+        self._doors_changed = self.engine.slots["doors_changed"]
+        self._viewed: NDArray[np.uint8] | None = None
+        self._ninjas: NDArray[Any] = np.empty(0)
 
     @property
     def num_levels(self) -> int:
@@ -237,7 +240,9 @@ class Episodes:
 
     def follow_doors(self) -> None:
         """Give the environments whose doors changed in this step the distances of their new configuration."""
-        for i in np.flatnonzero(self.engine.slots["doors_changed"]).tolist():
+        if not np.count_nonzero(self._doors_changed):
+            return
+        for i in np.flatnonzero(self._doors_changed).tolist():
             self.engine.set_paths(i, self._paths(self.resources_of(i), self.doors_taken(i)))
 
     def doors_taken(self, i: int) -> int:
@@ -263,4 +268,7 @@ class Episodes:
     @property
     def ninjas(self) -> NDArray[Any]:
         """The ninjas (num_envs,) as a structured view of the states."""
-        return ninja_view(self.engine.states)
+        if self._viewed is not self.engine.states:
+            self._viewed = self.engine.states
+            self._ninjas = ninja_view(self._viewed)
+        return self._ninjas

@@ -26,6 +26,7 @@ from npp_env.thread_pool import RangePool
 _OUTCOME_OF_STATE = np.zeros(16, np.int64)
 _OUTCOME_OF_STATE[6], _OUTCOME_OF_STATE[8] = 2, 1
 _OUT_OF_TIME = 3
+_INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
 
 
 class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -102,6 +103,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._all = np.arange(self.num_envs)
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.setflags(write=False)
+        self._everyone = {f"_{key}": self._everywhere for key in _INFO_KEYS}
+        self._ended = self._engine.slots["ended"]
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
         self._buffer = 0
@@ -155,11 +158,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         """
         self._take_actions(actions)
         engine, episodes = self._engine, self._episodes
-        ended = np.flatnonzero(engine.slots["ended"])
-        if len(ended) and self.autoreset_mode is AutoresetMode.NEXT_STEP:
-            episodes.begin(ended)
-        elif len(ended):
-            raise NppError(f"environments {ended[:8].tolist()} have ended; reset them with options['reset_mask'] first")
+        if np.count_nonzero(self._ended):
+            self._restart_ended()
         self._pool.run(self._advance, self.num_envs)
         episodes.follow_doors()
         self._buffer = 1 - self._buffer
@@ -182,6 +182,12 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         info.update(self._info(None))
         return self._observation(), rewards, terminated, truncated, info
 
+    def _restart_ended(self) -> None:
+        ended = np.flatnonzero(self._ended)
+        if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
+            raise NppError(f"environments {ended[:8].tolist()} have ended; reset them with options['reset_mask'] first")
+        self._episodes.begin(ended)
+
     def _advance(self, first: int, last: int) -> None:
         self._engine.advance(self._actions, first, last)
 
@@ -196,8 +202,10 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise NppError(
                 f"actions are {given.dtype} {given.shape}; they must be integers of shape ({self.num_envs},)"
             )
-        if ((given < 0) | (given > 5)).any():
-            worst = int(np.flatnonzero((given < 0) | (given > 5))[0])
+        # Negative ones become huge.
+        wrong = given.astype(np.uint64) > 5
+        if wrong.any():
+            worst = int(np.flatnonzero(wrong)[0])
             raise NppError(f"action {given[worst]} of environment {worst}; an action is one of 0..5")
         self._actions[:] = given
 
@@ -245,23 +253,25 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def _info(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         ninjas, slots = self._episodes.ninjas, self._engine.slots
-        outcome = _OUTCOME_OF_STATE[ninjas["state"]]
-        outcome[self._engine.truncated] = _OUT_OF_TIME
-        values = {
-            "frame": ninjas["frame"].astype(np.int64),
-            "outcome": outcome,
-            "gold": ninjas["gold"].astype(np.int64),
-            "level": slots["level_index"].astype(np.int64),
-            "phase": (ninjas["switches"] > 0).astype(np.int64),
-            "episode_return": slots["episode_return"].copy(),
-            "episode_steps": slots["episode_steps"].astype(np.int64),
-        }
-        info: dict[str, Any] = {}
-        for key, value in values.items():
-            if mask is not None:
-                value[~mask] = 0
-            info[key] = value
-            info[f"_{key}"] = self._everywhere if mask is None else mask.copy()
+        outcome = _OUTCOME_OF_STATE.take(ninjas["state"])
+        if np.count_nonzero(self._engine.truncated):
+            outcome[self._engine.truncated] = _OUT_OF_TIME
+        values = (
+            ninjas["frame"].astype(np.int64),
+            outcome,
+            ninjas["gold"].astype(np.int64),
+            slots["level_index"].astype(np.int64),
+            (ninjas["switches"] > 0).astype(np.int64),
+            slots["episode_return"].copy(),
+            slots["episode_steps"].astype(np.int64),
+        )
+        info: dict[str, Any] = dict(zip(_INFO_KEYS, values, strict=True))
+        if mask is None:
+            info.update(self._everyone)
+            return info
+        for key, value in zip(_INFO_KEYS, values, strict=True):
+            value[~mask] = 0
+            info[f"_{key}"] = mask.copy()
         return info
 
     def _final(self, done: NDArray[np.int64], mask: NDArray[np.bool_]) -> dict[str, Any]:

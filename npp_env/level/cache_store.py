@@ -220,17 +220,20 @@ class _Mapping:
 
     def __init__(self, descriptor: int, size: int) -> None:
         self._address, self.size = _c_library().map(descriptor, size), size
-        self._place: tuple[str, tuple[int, ...], int] = ("|u1", (size,), 0)
+        self._place: tuple[str, tuple[int, ...], int] | None = None
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
-        typestr, shape, offset = self._place
+        typestr, shape, offset = self._place or ("|u1", (self.size,), 0)
         return {"version": 3, "typestr": typestr, "shape": shape, "data": (self._address + offset, True)}
 
     def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
         """A read-only array in the file, which keeps it mapped."""
         self._place = (dtype.str, shape, offset)
-        return np.asarray(self)
+        array = np.asarray(self)
+        # numpy has asked; a process with thousands of artifacts open need not keep the answers.
+        self._place = None
+        return array
 
     def release_pages(self) -> None:
         """Let go of the pages that were looked at; those looked at again come back from the page cache.

@@ -29,7 +29,7 @@ from npp_env.profiling.torch_memory import TorchMemory, read_torch_memory, torch
 
 DEFAULT_INTERVAL_STEPS = 1000
 # With steps of 5 us the calls of `on_step` take another 1.3 %.
-DEFAULT_BUDGET_FRACTION = 0.006
+DEFAULT_BUDGET_FRACTION = 0.004
 # The first samples are taken at any price: a reading must have been made to know what it costs.
 FREE_SAMPLES = 2
 
