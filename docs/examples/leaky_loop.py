@@ -37,7 +37,7 @@ def train(fixed: bool) -> dict[str, object]:
     critic = torch.nn.Linear(HIDDEN_SIZE, 1)
     parameters = [*encoder.parameters(), *memory.parameters(), *critic.parameters()]
     optimizer = torch.optim.SGD(parameters, lr=1e-3)
-    # The whole run takes seconds, so a tenth of it goes into samples; the default of 0.6 % is for long runs.
+    # The whole run takes seconds, so a tenth of it goes into samples; the default of 0.4 % is for long runs.
     tracker = MemoryTracker(interval=STEPS_PER_ITERATION, budget_fraction=0.1)
     state = torch.zeros(1, HIDDEN_SIZE)
     step = 0
