@@ -14,6 +14,7 @@ $(VENV)/.ready: setup.cfg pyproject.toml setup.py
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(SOURCES)
+	@echo "compiling the kernel (a minute or two the first time)"
 	$(BIN)/python setup.py -q build_ext --inplace
 	touch $@
 

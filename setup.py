@@ -22,11 +22,8 @@ SANITIZE = os.environ.get("NPP_SANITIZE") == "1"
 
 def source_digests() -> dict[str, str]:
     """Digest of every compiled source, so that a stale binary beside an edited source can be noticed."""
-    digests = {}
-    for source in COMPILED:
-        content = source.read_bytes() + source.with_suffix(".pxd").read_bytes()
-        digests[source.relative_to(ROOT).as_posix()] = hashlib.sha256(content).hexdigest()
-    return digests
+    sources = [*COMPILED, *sorted((ROOT / "npp_env").rglob("*.pxd"))]
+    return {path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in sources}
 
 
 def extensions() -> list[Extension]:
@@ -52,6 +49,7 @@ def extensions() -> list[Extension]:
     return cythonize(
         modules,
         build_dir="build/cython",
+        quiet=True,
         compiler_directives={
             "language_level": 3,
             "boundscheck": SANITIZE,

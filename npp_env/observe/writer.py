@@ -45,7 +45,8 @@ def halves(out: cython.pointer(cython.uchar)) -> cython.pointer(cython.ushort):
     """A row of bytes as 16-bit numbers."""
     if cython.compiled:
         return cython.cast(cython.pointer(cython.ushort), out)
-    return out.view("uint16")
+    else:
+        return out.view("uint16")
 
 
 @cython.cfunc
@@ -56,7 +57,8 @@ def state_bytes(view: cython.pointer(View)) -> cython.pointer(cython.uchar):
     """The bytes of the state that the view looks at."""
     if cython.compiled:
         return cython.cast(cython.pointer(cython.uchar), view.world.ninja)
-    return view.state
+    else:
+        return view.state
 
 
 @cython.cfunc
@@ -67,7 +69,8 @@ def pixels(row: cython.pointer(cython.uchar)) -> cython.pointer(cython.uchar):
     """A row of bytes as the frames take it."""
     if cython.compiled:
         return row
-    return memoryview(row)
+    else:
+        return memoryview(row)
 
 
 @cython.cfunc

@@ -18,16 +18,12 @@ def stale_sources() -> list[str]:
     record = _PACKAGE / "_compiled.json"
     if not record.exists():
         return []
-    stale = []
-    for name, digest in json.loads(record.read_text()).items():
-        source = _PACKAGE.parent / name
-        if not source.exists():
-            stale.append(name)
-            continue
-        content = source.read_bytes() + source.with_suffix(".pxd").read_bytes()
-        if hashlib.sha256(content).hexdigest() != digest:
-            stale.append(name)
-    return stale
+    digests: dict[str, str] = json.loads(record.read_text())
+    return [name for name, digest in digests.items() if _digest_of(_PACKAGE.parent / name) != digest]
+
+
+def _digest_of(source: Path) -> str | None:
+    return hashlib.sha256(source.read_bytes()).hexdigest() if source.exists() else None
 
 
 def check_freshness() -> None:

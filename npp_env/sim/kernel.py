@@ -327,7 +327,8 @@ class Batch:
         """Whether environment i has no level yet."""
         if cython.compiled:
             return self.levels[i] == 0
-        return self.handles[i] is None
+        else:
+            return self.handles[i] is None
 
 
 def place_lasers(geometry: Any) -> Any:
