@@ -19,7 +19,7 @@ for env in envs:
     env.reset(seed=1)
     env.step([2] * 4 if hasattr(env, "num_envs") else 2)
 report = default_cache().report()
-heavy = sorted({"networkx", "cv2", "pygame", "matplotlib", "torch", "PIL"} & set(sys.modules))
+heavy = sorted({"networkx", "cv2", "pygame", "matplotlib", "torch", "PIL", "numpy.ma"} & set(sys.modules))
 print(json.dumps([{name: use.builds for name, use in report.items()}, heavy]))
 """
 
@@ -82,3 +82,20 @@ print(psutil.Process().memory_info().rss)
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
         assert done.returncode == 0, done.stderr
         assert int(done.stdout) < 80e6
+
+
+DOORS = """
+import sys
+from npp_env.graph import fields_of, graph_of
+from npp_env.level.shipped import load_shipped
+level = load_shipped("doors/two_keys")
+for taken in range(2 ** graph_of(level).door_count):
+    fields_of(level, taken)
+print("numpy.ma" in sys.modules)
+"""
+
+
+def test_graphs_and_distances_do_not_import_masked_arrays(tmp_path):
+    environment = {**os.environ, "NPP_ENV_CACHE": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", DOORS], capture_output=True, text=True, env=environment)
+    assert done.stdout == "False\n", done.stderr

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from npp_env.graph.dijkstra import spread
 from npp_env.graph.layout import DISTANCES_FORMAT, NO_NODE, NodeKind
 from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
+from npp_env.graph.sets import sorted_difference
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
 
@@ -312,7 +313,8 @@ def _complete_ends(
     following: NDArray[np.uint16],
 ) -> None:
     """Give the ends, which no edge leaves, the distance of the best place to touch them from."""
-    for end in np.setdiff1d(np.arange(graph.lattice_count, graph.node_count), goals).tolist():
+    ends = np.arange(graph.lattice_count, graph.node_count)
+    for end in sorted_difference(ends, np.sort(goals)).tolist():
         first, last = passages.back.start[end : end + 2]
         if first == last:
             continue

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from npp_env.graph.free_space import HALF_PX, HEIGHT_PX, WIDTH_PX, line_stamp
 from npp_env.graph.one_ways import OneWay
+from npp_env.graph.sets import sorted_difference, sorted_unique
 
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 """(dy, dx) from a pixel to its neighbours."""
@@ -105,12 +106,12 @@ class Contacts:
         covered[near] = 0
         after = self._between(rows, columns, specials)
         covered[near] = kept
-        for key in np.setdiff1d(before, after).tolist():
+        for key in sorted_difference(before, after).tolist():
             edges.doors_of[key] = (*edges.doors_of.get(key, ()), number)
 
     def _between(self, rows: slice, columns: slice, specials: list[Special]) -> NDArray[np.int64]:
         keys = self._pixel_keys(self.labels[rows, columns], rows, columns)
-        return np.union1d(keys, _touch_keys(self.labels, specials)) if specials else keys
+        return sorted_unique(np.concatenate([keys, _touch_keys(self.labels, specials)])) if specials else keys
 
     def _pixel_keys(self, labels: NDArray[np.uint16], rows: slice, columns: slice) -> NDArray[np.int64]:
         """Sorted edges inside a window that begins and ends at half cells."""
@@ -127,7 +128,7 @@ class Contacts:
             found += [_distinct(a[forth], b[forth]), _distinct(b[back], a[back])]
         if self.stops is not None:
             found += self._under_surfaces(labels, rows, columns)
-        return np.unique(np.concatenate(found))
+        return sorted_unique(np.concatenate(found))
 
     def _under_surfaces(self, labels: NDArray[np.uint16], rows: slice, columns: slice) -> list[NDArray[np.int64]]:
         """Contacts within a half cell, which only the surface of a platform makes."""
@@ -146,7 +147,7 @@ class Contacts:
                 y, x = rows.start + top + 1, columns.start + left + 1
                 stopped = self.stops[number, y : y + height - 2, x : x + width - 2]
                 there = (a > 0) & (b > 0) & (a != b) & ~stopped
-                found.append(np.unique(make_keys(a[there], b[there])))
+                found.append(sorted_unique(make_keys(a[there], b[there])))
         return found
 
 
@@ -184,9 +185,9 @@ def _touch_keys(labels: NDArray[np.uint16], specials: list[Special]) -> NDArray[
         py, px = np.ogrid[rows, columns]
         near = (px - special.x) ** 2 + (py - special.y) ** 2 < special.touch_px**2
         touching = labels[rows, columns][near]
-        sources = np.unique(touching[touching > 0])
+        sources = sorted_unique(touching[touching > 0])
         found.append(make_keys(sources, np.full(len(sources), special.label)))
-    return np.unique(np.concatenate(found))
+    return sorted_unique(np.concatenate(found))
 
 
 def _stops(one_ways: list[OneWay]) -> NDArray[np.bool_]:

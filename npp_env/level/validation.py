@@ -94,7 +94,7 @@ def find_warnings(tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: 
         warnings.append("later ninja records are ignored")
     if not np.count_nonzero(types == EntityKind.EXIT):
         warnings.append("no exit: the level cannot be won")
-    for type_id in np.unique(types).tolist():
+    for type_id in sorted(set(types.tolist())):
         if type_id >= FIRST_UNKNOWN_TYPE or EntityKind(type_id) in NOT_SIMULATED:
             places = np.flatnonzero(types == type_id)
             reason = "unknown to the game" if type_id >= FIRST_UNKNOWN_TYPE else "not simulated"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
+from npp_env.graph.sets import sorted_unique
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import HALF_COLUMNS, HALF_ROWS, Guide, half_cells
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
@@ -234,7 +235,7 @@ class Search:
         places = half_cells(x, y)
         distances = np.empty(len(states), np.float32)
         cells = np.empty(len(states), np.int32)
-        for configuration in np.unique(configurations).tolist():
+        for configuration in sorted_unique(configurations).tolist():
             mine = configurations == configuration
             distances[mine] = self._guide.table(configuration)[nodes_at[mine]]
             cells[mine] = self._stretch(configuration) + _cell_of_half_cell(places[mine])

@@ -20,7 +20,7 @@ def short_path(filename: str) -> str:
         >>> short_path(json.__file__).replace(os.sep, "/")
         'json/__init__.py'
     """
-    folders = [os.path.join(folder, "") for folder in sys.path if folder]
+    folders = [os.path.join(folder, "") for folder in (*sys.path, str(PACKAGE_FOLDER.parents[1])) if folder]
     known = max((folder for folder in folders if filename.startswith(folder)), key=len, default="")
     return filename[len(known) :]
 
