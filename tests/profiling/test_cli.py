@@ -3,14 +3,19 @@ from __future__ import annotations
 import argparse
 import json
 import pickle
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from npp_env.cli import analyze
+from npp_env.cli import analyze, main
 from npp_env.cli import profile as profile_command
 from npp_env.errors import ConfigError, NppError
+from npp_env.level.shipped import shipped_file
 from npp_env.profiling import Holding, MemoryReport
+from npp_env.profiling.run import REPORT_FILES
+from npp_env.recording import RECORDING_SUFFIX
 
 from .test_snapshots import cuda_snapshot
 
@@ -86,6 +91,37 @@ def test_a_baseline_is_compared_by_owner(program, tmp_path, capsys):
 def test_counts_below_one_are_refused(program, tmp_path, option):
     with pytest.raises(ConfigError, match=option):
         profile_command.run(arguments(profile_command, "-o", tmp_path, option, "0"))
+
+
+def test_the_environment_is_profiled_within_its_own_process(tmp_path):
+    words = "profile --headless --profile-memory --profile-frames 1000 --memory-snapshot-interval 100 --no-progress"
+    command = [sys.executable, "-m", "npp_env", *words.split(), "-o", str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(REPORT_FILES)
+    profile = json.loads((tmp_path / "out" / "memory.json").read_text())
+    # All levels are loaded before the first snapshot, so nothing that an owner holds changes from then on.
+    held = profile["owner_history"]["owners"]
+    assert set(held) == {"levels", "observation buffers", "python objects", "states"}
+    assert all(len(set(series)) == 1 for series in held.values())
+    assert profile["summary"]["verdict"] != "growing", profile["growth"]
+    again = subprocess.run(command, capture_output=True, text=True)
+    assert again.returncode == 2
+    assert "-f overwrites" in again.stderr
+
+
+def test_a_cold_profile_shows_the_levels_come_in(tmp_path):
+    words = ("profile", "--cold", "--profile-frames", "2000", "--no-progress", "-o", str(tmp_path / "out"))
+    assert main(words) in (0, 3)
+    levels = json.loads((tmp_path / "out" / "memory.json").read_text())["owner_history"]["owners"]["levels"]
+    assert levels[-1] > levels[0]
+
+
+def test_a_recording_is_played_in_several_environments(tmp_path):
+    words = ("profile", "--profile-frames", "200", "--num-envs", "4", "--level", "shipped:first_steps/walk")
+    recording = shipped_file("first_steps/walk", RECORDING_SUFFIX)
+    assert main([*words, "--actions", str(recording), "--no-progress", "-o", str(tmp_path)]) in (0, 3)
+    assert json.loads((tmp_path / "memory.json").read_text())["summary"]["steps"] == 200
 
 
 def test_recorded_actions_are_played_over_and_over(tmp_path):
