@@ -84,7 +84,7 @@ def input_of(action: cython.int) -> cython.int:
 @cython.nogil
 @cython.exceptval(check=False)
 def door_key_of(level: cython.pointer(Level), flags: cython.pointer(cython.uchar)) -> cython.ulonglong:
-    """A digest of the doors that switches decide."""
+    """A digest of the doors, and of exits where there are several, that switches decide."""
     key: cython.ulonglong = 1
     d: cython.int
     for d in range(level.n_doors):

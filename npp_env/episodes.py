@@ -22,7 +22,7 @@ from npp_env.observe.spec import Capacity
 from npp_env.sampling import LevelSampling, UniformSampling
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
-from npp_env.sim.views import flags_view, ninja_view
+from npp_env.sim.views import bit_mask, ninja_view, switches_taken
 
 GOLD = 2
 FOREIGN_LEVEL = -1
@@ -246,14 +246,8 @@ class Episodes:
             self.engine.set_paths(i, self._paths(self.resources_of(i), self.doors_taken(i)))
 
     def doors_taken(self, i: int) -> int:
-        """Bit mask of the locked and trap doors whose switch was taken."""
-        geometry = self.resources_of(i).handle.geometry
-        flags = flags_view(self.engine.states[i], geometry)
-        mask = 0
-        switched = geometry["doors"][geometry["doors"]["switched"] != 0]
-        for bit, flag in enumerate(flags[switched["flag"]].tolist()):
-            mask |= (flag >> 1 & 1) << bit
-        return mask
+        """Bit mask of the locked and trap doors whose switch was taken, then of the exits where there are several."""
+        return bit_mask(switches_taken(self.engine.states[i], self.resources_of(i).handle.geometry))
 
     def restore(self, i: int, item: LevelResources, state: NDArray[np.uint8]) -> None:
         """Put environment i into a saved state of a level."""

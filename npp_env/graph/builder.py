@@ -25,6 +25,7 @@ from npp_env.graph.one_ways import OneWay, find_one_ways
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
+from npp_env.sim.entities import told_exits
 from npp_env.sim.geometry import Geometry, full_tiles, geometry_of
 
 JUMP_HEIGHT_PX = 76.9
@@ -230,4 +231,5 @@ def _door_sections(
         "door_slot": entities["slot"][doors],
         "door_trap": entities["kind"][doors] == EntityKind.TRAP_DOOR,
         "door_switch_node": np.array([switch_of[door] for door in doors.tolist()], np.uint16),
+        "exit_slot": entities["slot"][told_exits(entities)],
     }

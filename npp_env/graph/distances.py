@@ -71,7 +71,7 @@ class DistanceFields:
             self.reachable_share,
         ) = np.array(numbers[5:], "<i4").view("<f4").tolist()
         self.switch_distance: NDArray[np.float32] = arrays["switch_distance"]  # (n,) px to the nearest exit switch
-        self.exit_distance: NDArray[np.float32] = arrays["exit_distance"]  # (n,) px to the nearest exit
+        self.exit_distance: NDArray[np.float32] = arrays["exit_distance"]  # (n,) px to the nearest open exit
         self.plan_distance: NDArray[np.float32] = arrays["plan_distance"]  # (n,) px over a switch to an exit
         self.switch_next: NDArray[np.uint16] = arrays["switch_next"]  # (n,)
         self.exit_next: NDArray[np.uint16] = arrays["exit_next"]  # (n,)
@@ -113,7 +113,8 @@ def fields_of(level: Level, config: bytes | int = 0, cache: LevelCache | None = 
 
     Args:
         level: The level.
-        config: Which locked and trap doors had their switch taken, as a bit mask (bytes, little-endian, or int).
+        config: Which locked and trap doors had their switch taken, and behind them which exits where there are
+            several, as a bit mask (bytes, little-endian, or int).
         cache: Where to look; the process's own cache if None.
 
     Raises:
@@ -136,22 +137,27 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     children = _children(graph, config, level, cache)
     from_spawn = _reach(graph, passages)
     switches, exits = graph.nodes_of_kind(NodeKind.EXIT_SWITCH), graph.nodes_of_kind(NodeKind.EXIT)
+    opened = _opened_exits(graph, config)
+    goals = exits[opened] if opened else exits
     switch = _way_to(graph, passages, children, "switch", switches, np.zeros(len(switches)))
-    way_out = _way_to(graph, passages, children, "exit", exits, np.zeros(len(exits)))
-    plan = _way_to(graph, passages, children, "plan", switches, way_out.distance[switches])
+    way_out = _way_to(graph, passages, children, "exit", goals, np.zeros(len(goals)))
+    from_switch = way_out.distance[switches]
+    if graph.exit_count and not opened:
+        from_switch = _ways_out(graph, config, switches, level, cache)
+    plan = _way_to(graph, passages, children, "plan", switches, from_switch)
 
     reachable = np.where(np.isfinite(from_spawn), DIRECTLY, 0).astype(np.uint8)
     later = np.isfinite(_reach_with_switches(graph, config, from_spawn)) & (reachable == 0)
     reachable[later] = AFTER_OPENING
     directly = int(np.count_nonzero(reachable[: graph.lattice_count] == DIRECTLY))
     spawn = graph.spawn_node
-    switch_node, exit_node = _nearest(switches, from_spawn), _nearest(exits, from_spawn)
+    switch_node, exit_node = _nearest(switches, from_spawn), _nearest(goals, from_spawn)
     floats = np.array(
         [
             _value(switch, spawn),
             _value(way_out, spawn),
             _value(plan, spawn),
-            _value(way_out, switch_node),
+            float(from_switch[switches == switch_node].min(initial=np.inf)),
             directly / max(graph.lattice_count, 1),
         ],
         "<f4",
@@ -168,6 +174,25 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
             "blocked": switch.blocked | way_out.blocked << 1 | plan.blocked << 2,
         },
     )
+
+
+def _opened_exits(graph: NavigationGraph, config: bytes) -> list[int]:
+    """Numbers of the exits whose switch was taken, where there are several."""
+    number = int.from_bytes(config, "little") >> graph.door_count
+    return [k for k in range(graph.exit_count) if number >> k & 1]
+
+
+def _ways_out(
+    graph: NavigationGraph, config: bytes, switches: NDArray[np.int64], level: Level, cache: LevelCache
+) -> NDArray[np.float64]:
+    """Distance from every exit switch to its own exit: nodes of both kinds are in the order of the map."""
+    doors = int.from_bytes(config, "little") & ((1 << graph.door_count) - 1)
+    found = []
+    for k, switch in enumerate(switches.tolist()):
+        alone = (doors | 1 << (graph.door_count + k)).to_bytes(len(config), "little")
+        fields = DistanceFields(cache.get(level, distances_artifact(alone)))
+        found.append(float(fields.exit_distance[switch]))
+    return np.array(found)
 
 
 def _nearest(nodes: NDArray[np.int64], from_spawn: NDArray[np.float64]) -> int:

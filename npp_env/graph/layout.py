@@ -37,7 +37,7 @@ class EdgeKind(IntEnum):
 GRAPH_FORMAT = BlockFormat(
     "navigation graph",
     magic=0x4E50504E,  # "NPPN"
-    version=1,
+    version=2,
     numbers=5,
     sections=(
         ("node_x", "<f4"),
@@ -58,6 +58,7 @@ GRAPH_FORMAT = BlockFormat(
         ("door_slot", "<i2"),
         ("door_trap", "u1"),
         ("door_switch_node", "<u2"),
+        ("exit_slot", "<i2"),
     ),
 )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import networkx
 
 # Flags of doors whose switch was taken, as the kernel keeps them.
-LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN = 3, 2
+LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN, EXIT_SWITCH_TAKEN = 3, 2, 1
 
 
 class NavigationGraph:
@@ -45,6 +45,7 @@ class NavigationGraph:
         "edge_kind",
         "edge_start",
         "edge_target",
+        "exit_slot",
         "gate_door",
         "gate_start",
         "lattice_count",
@@ -81,11 +82,19 @@ class NavigationGraph:
         self.door_slot: NDArray[np.int16] = arrays["door_slot"]  # (doors,) place in the flags of a state
         self.door_trap: NDArray[np.uint8] = arrays["door_trap"]  # (doors,) 1 for a trap door, 0 for a locked one
         self.door_switch_node: NDArray[np.uint16] = arrays["door_switch_node"]  # (doors,)
+        self.exit_slot: NDArray[np.int16] = arrays[
+            "exit_slot"
+        ]  # (exits,) place in the flags; none if there is one exit
 
     @property
     def door_count(self) -> int:
         """Locked and trap doors; a bit each of a configuration."""
         return len(self.door_entity)
+
+    @property
+    def exit_count(self) -> int:
+        """Exits that are told apart, behind the doors a bit each of a configuration; 0 where there is only one."""
+        return len(self.exit_slot)
 
     @property
     def edge_count(self) -> int:
@@ -106,27 +115,29 @@ class NavigationGraph:
         return np.flatnonzero(self.node_kind == kind)
 
     def configuration_of(self, flags: NDArray[np.uint8]) -> bytes:
-        """The door configuration of a state: one bit per door, set once its switch was taken.
+        """The configuration of a state: one bit per door, then per exit told apart, set once its switch was taken.
 
         Args:
             flags: The flags of a state (`npp_env.sim.views.flags_view`).
         """
-        if self.door_count == 0:
-            return b""
-        taken = flags[self.door_slot] == np.where(self.door_trap, TRAP_DOOR_TAKEN, LOCKED_DOOR_TAKEN)
-        return np.packbits(taken, bitorder="little").tobytes()
+        doors = flags[self.door_slot] == np.where(self.door_trap, TRAP_DOOR_TAKEN, LOCKED_DOOR_TAKEN)
+        exits = flags[self.exit_slot] == EXIT_SWITCH_TAKEN
+        return np.packbits(np.concatenate([doors, exits]), bitorder="little").tobytes()
 
     def configuration(self, config: bytes | int) -> bytes:
         """The canonical form of a configuration, given as a bit mask or as bytes (bit 0 of byte 0 is door 0).
 
         Raises:
-            ConfigError: It names doors that the level does not have.
+            ConfigError: It names doors or exits that the level does not have.
         """
-        size = -(-self.door_count // 8)
+        bits = self.door_count + self.exit_count
         number = int.from_bytes(config, "little") if isinstance(config, bytes) else int(config)
-        if number < 0 or number >> self.door_count:
-            raise ConfigError(f"door configuration {number:#x}: the level has {self.door_count} locked and trap doors")
-        return number.to_bytes(size, "little")
+        if number < 0 or number >> bits:
+            exits = f" and {self.exit_count} exits" if self.exit_count else ""
+            raise ConfigError(
+                f"door configuration {number:#x}: the level has {self.door_count} locked and trap doors{exits}"
+            )
+        return number.to_bytes(-(-bits // 8), "little")
 
     def open_edges(self, config: bytes | int) -> NDArray[np.bool_]:
         """Which edges have free passage in a door configuration; a fresh array (m,)."""

@@ -36,7 +36,7 @@ SOURCE = np.dtype(
         ("level", "u8"),
         ("paths", "u8"),
         ("background", "u8"),
-        ("taken", "u8"),  # uint8 per switched door: whether its switch is taken
+        ("taken", "u8"),  # uint8 per switched door or exit: whether its switch is taken
         ("nodes", "u8"),  # float16 (2, n_nodes, 8): features before and after the exit switch is taken
         ("edge_index", "u8"),  # uint16 (2, n_edges)
         ("edge_feats", "u8"),  # float16 (n_edges, 4)
@@ -309,7 +309,9 @@ class RowDecoder:
                 world = unpack_world(handle.level, row[HEADER_BYTES:])
                 if not (0 <= world.ninja.state <= 9 and abs(world.ninja.x) < 1e6 and abs(world.ninja.y) < 1e6):
                     return NO_STATE
-                switched = [world.flags[door.flag] >> 1 & 1 for door in handle.level.doors if door.switched]
+                switched = [
+                    world.flags[door.flag] >> (2 - door.switched) & 1 for door in handle.level.doors if door.switched
+                ]
                 if not self.doors_matter or switched == taken.tolist():
                     self.sources["used"][source] = batch
                     return source
@@ -497,12 +499,12 @@ def is_state(ninja: cython.pointer(Ninja)) -> cython.bint:
 def same_doors(
     level: cython.pointer(Level), flags: cython.pointer(cython.uchar), taken: cython.pointer(cython.uchar)
 ) -> cython.bint:
-    """Whether the switches of a state's doors are taken as given."""
+    """Whether the switches of a state's doors and exits are taken as given."""
     d: cython.int
     k: cython.int = 0
     for d in range(level.n_doors):
         if level.doors[d].switched:
-            if ((flags[level.doors[d].flag] >> 1) & 1) != taken[k]:
+            if ((flags[level.doors[d].flag] >> (2 - level.doors[d].switched)) & 1) != taken[k]:
                 return False
             k += 1
     return True

@@ -29,7 +29,7 @@ from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
 from npp_env.sim.structs import NINJA
 from npp_env.sim.uncompiled import address_of
-from npp_env.sim.views import flags_view, ninja_view
+from npp_env.sim.views import bit_mask, ninja_view, switches_taken
 
 _GOLD = 2
 _HEADER = np.dtype([("version", "<u4"), ("level_index", "<i4"), ("context", "<i4", 2), ("level", "u1", 16)])
@@ -88,7 +88,7 @@ class LoadedSource:
     """A level in one door configuration."""
 
     level: LoadedLevel
-    taken: NDArray[np.uint8]  # per switched door, whether its switch is taken
+    taken: NDArray[np.uint8]  # `switches_taken`
     paths: PathHandle | None
     nodes: NDArray[np.uint16]  # (2, n_nodes, 8): float16 before and after the exit switch is taken
 
@@ -206,16 +206,13 @@ class SourceTable:
         return LoadedLevel(level, handle, 0, next(_serials), background)
 
     def _load_source(self, item: LoadedLevel, state: NDArray[np.uint8]) -> LoadedSource:
-        geometry = item.handle.geometry
-        doors = geometry["doors"]
-        switched = doors["flag"][doors["switched"] != 0]
-        taken = np.zeros(max(1, len(switched)), np.uint8)[: len(switched)]
+        found = switches_taken(state[: item.handle.state_bytes], item.handle.geometry)
+        taken = np.zeros(max(1, len(found)), np.uint8)[: len(found)]
         paths = None
         nodes = np.zeros((2, 0, 8), np.uint16)
         if self._needs.paths:
-            taken[:] = flags_view(state[: item.handle.state_bytes], geometry)[switched] >> 1 & 1
-            mask = sum(bit << place for place, bit in enumerate(taken.tolist()))
-            paths = path_handle(item.level, mask, self._cache)
+            taken[:] = found
+            paths = path_handle(item.level, bit_mask(found), self._cache)
         if self._needs.graph and paths is not None:
             if item.n_nodes == 0:
                 self._keep_edges(item, paths)

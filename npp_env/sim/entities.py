@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
 from npp_env.sim.structs import (
     CELLS,
@@ -17,13 +18,17 @@ from npp_env.sim.structs import (
     EDGE_COLUMNS,
     EDGE_ROWS,
     ENTITY,
+    MAX_TOLD_EXITS,
     MOVER,
     NEAR_MINE,
     NEAR_ONE_WAY,
     NEAR_TOUCHABLE,
     NINJA,
+    NO_EDGE,
     ORIENTATION_VECTORS,
     ROWS,
+    SWITCHED_DOOR,
+    SWITCHED_EXIT,
     WALL,
     WALL_HORIZONTAL,
     WALL_VERTICAL,
@@ -91,11 +96,11 @@ def _door_parts(kind: int, x: float, y: float, orientation: int, flag: int) -> t
     c, r = column_of(x - 12 * ox), row_of(y - 12 * oy)
     if orientation in (0, 4):
         edge = (2 * c + 2) * EDGE_ROWS + 2 * r
-        door = (edge, edge + 1, flag, 1, int(kind != 5))
+        door = (edge, edge + 1, flag, 1, SWITCHED_DOOR if kind != 5 else 0)
         wall = (x, y - 12, x, y + 12, flag, WALL_VERTICAL, 0)
     else:
         edge = (2 * r + 2) * EDGE_COLUMNS + 2 * c
-        door = (edge, edge + 1, flag, 0, int(kind != 5))
+        door = (edge, edge + 1, flag, 0, SWITCHED_DOOR if kind != 5 else 0)
         wall = (x - 12, y, x + 12, y, flag, WALL_HORIZONTAL, 0)
     return door, wall, c * ROWS + r
 
@@ -110,6 +115,12 @@ def _new_mover(kind: int, x: float, y: float, orientation: int, mode: int, entit
         ox, oy = ORIENTATION_VECTORS[orientation]
         u, phase, cell = math.atan2(oy, ox), -1 if mode == 1 else 1, -1
     return (x, y, u, v, entity, cell, phase, turn)
+
+
+def told_exits(entities: NDArray[Any]) -> NDArray[np.int64]:
+    """Rows of the exits that are told apart: all of them if there are two to eight, else none."""
+    exits = np.flatnonzero(entities["kind"] == EntityKind.EXIT)
+    return exits if 2 <= len(exits) <= MAX_TOLD_EXITS else exits[:0]
 
 
 def build_entities(level: Level) -> EntityTable:
@@ -163,6 +174,8 @@ def build_entities(level: Level) -> EntityTable:
         entities.append((x, y, x0, y0, slot, link, kind, orientation, mode, 0))
 
     table = np.array(entities, ENTITY)
+    exits = table["slot"][told_exits(table)].tolist()
+    doors += [(NO_EDGE, NO_EDGE, slot, 0, SWITCHED_EXIT) for slot in exits]
     listed.sort()
     cells = np.array([cell for cell, _ in listed], np.int64)
     indices = np.array([index for _, index in listed], np.uint16)

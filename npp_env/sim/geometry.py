@@ -26,6 +26,7 @@ from npp_env.sim.structs import (
     EDGE_ROWS,
     ENTITY,
     ROWS,
+    SWITCHED_EXIT,
     WALL,
     WALL_HORIZONTAL,
     WALL_VERTICAL,
@@ -39,7 +40,7 @@ from npp_env.sim.tiles import (
     VERTICAL_VALUE,
 )
 
-GEOMETRY_VERSION = 1
+GEOMETRY_VERSION = 2
 _MAGIC = 0x4750504E  # "NPPG"
 _ALIGNMENT = 8
 
@@ -235,7 +236,7 @@ def compile_level(level: Level) -> Geometry:
     ranks = np.concatenate([ranks, 30_000 + np.arange(len(table.door_cells))])
     order = np.lexsort((ranks, cells))
     edges_h, edges_v = build_edges(tiles)
-    for door in table.doors:
+    for door in table.doors[table.doors["switched"] != SWITCHED_EXIT]:
         edges = edges_v if door["vertical"] else edges_h
         edges[[door["edge_a"], door["edge_b"]]] |= EDGE_HAS_DOOR
     sections = {

@@ -102,9 +102,15 @@ DOOR = np.dtype(
         ("edge_b", "<i2"),
         ("flag", "<i2"),
         ("vertical", "i1"),
-        ("switched", "i1"),  # whether a switch elsewhere decides it: locked and trap doors
+        ("switched", "i1"),  # whether a switch elsewhere decides it, SWITCHED_DOOR or SWITCHED_EXIT; 0 if none does
     ]
 )
+
+# Which bit of its flag says that the switch was taken: bit 1 of a locked or trap door, bit 0 of an exit. Exits stand
+# behind the doors, on no edge, where a level has several: the way to the end then depends on which of them are open.
+SWITCHED_DOOR, SWITCHED_EXIT = 1, 2
+MAX_TOLD_EXITS = 8
+NO_EDGE = -32768
 
 # Bits of `near`: what stands in the 3 x 3 cells around a cell and never moves.
 NEAR_TOUCHABLE, NEAR_ONE_WAY, NEAR_MINE = 1, 2, 4
