@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from npp_env.errors import ArgumentNameError, ConfigError
-from npp_env.observe.spec import LAYOUTS, OBSERVATION_KEYS
+from npp_env.observe.spec import LAYOUTS, OBSERVATION_KEYS, Capacity
 
 VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
 FRAME_KEYS = ("player_frame", "global_view")
@@ -252,6 +252,11 @@ class EnvironmentConfig(_Checked):
             return True
         keys = self.observation.keys
         return any(key == "reachability_features" or key.startswith("graph_") for key in keys)
+
+    @property
+    def capacity(self) -> Capacity:
+        """Sizes of the padded observations."""
+        return Capacity(self.observation.max_entities, self.graph.max_nodes, self.graph.max_edges)
 
     @property
     def needs_background(self) -> bool:

@@ -10,7 +10,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.config import FRAME_KEYS, EnvironmentConfig, resolve_config
+from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.engine import STATE_ROW_VERSION
 from npp_env.episodes import largest_state_bytes
 from npp_env.errors import ConfigError, NppError, StateError
@@ -19,7 +19,7 @@ from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.buffers import STATE_HEADER_BYTES, ObservationLayout, as_rows
 from npp_env.observe.decode_rows import TAG, RowDecoder
 from npp_env.observe.decode_sources import Needs, SourceTable
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS, Capacity
+from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.thread_pool import RangePool
 
 DEFAULT_KEPT_SOURCES = 128
@@ -130,12 +130,10 @@ class ObservationDecoder:
         self._build(cache_in(self.config.cache_directory) if cache is None else cache)
 
     def _build(self, cache: LevelCache) -> None:
-        graph = self.config.graph
-        capacity = Capacity(self.config.observation.max_entities, graph.max_nodes, graph.max_edges)
+        capacity = self.config.capacity
         self.layout = ObservationLayout(self.keys, "dict", capacity)
         has_graph = any(key in GRAPH_KEYS for key in self.keys)
-        has_frames = any(key in FRAME_KEYS for key in self.keys)
-        needs = Needs(has_graph or "reachability_features" in self.keys, has_graph, has_frames)
+        needs = Needs(has_graph or "reachability_features" in self.keys, has_graph, self.config.needs_background)
         state_bytes = largest_state_bytes(self.levels, cache)
         self.vector_bytes = STATE_HEADER_BYTES + state_bytes
         sizes = (capacity.max_entities, capacity.max_nodes, capacity.max_edges)

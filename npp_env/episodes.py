@@ -18,7 +18,6 @@ from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import ObservationLayout
 from npp_env.observe.path_features import PathHandle
-from npp_env.observe.spec import Capacity
 from npp_env.sampling import LevelSampling, UniformSampling
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
@@ -106,7 +105,7 @@ class Episodes:
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         self._in_use: list[LevelResources | None] = [None] * num_envs
         self._capacity = max(2 * num_envs, _SPARE_LEVELS)
-        capacity = Capacity(config.observation.max_entities, config.graph.max_nodes, config.graph.max_edges)
+        capacity = config.capacity
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,

@@ -159,7 +159,7 @@ def storage_choices(
     config = resolve_config(config)
     cache = cache_in(config.cache_directory) if cache is None else cache
     found = LevelSet.parse(config.levels if levels is None else levels)
-    capacity = Capacity(config.observation.max_entities, config.graph.max_nodes, config.graph.max_edges)
+    capacity = config.capacity
     specs = [observation_spec(key, capacity) for key in config.observation.keys]
     numbers = sum(spec.size for spec in specs)
     largest = max(spec.size for spec in specs)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import NppError
+from npp_env.sets import sorted_unique
 
 CLASS_BYTES = 32
 """Vectors are stored in multiples of this."""
@@ -96,14 +97,14 @@ class VectorStore:
         """
         if rows.shape != self.shape[1:] or rows.dtype != np.uint8:
             raise NppError(f"vectors are {rows.dtype} {rows.shape}; they must be uint8 {self.shape[1:]}")
-        for number in np.unique(self._class[step]).tolist():
+        for number in sorted_unique(self._class[step]).tolist():
             if number:
                 self._blocks[number].release(self._slot[step][self._class[step] == number])
         used = rows != 0
         lengths = np.where(used.any(axis=1), self.shape[2] - used[:, ::-1].argmax(axis=1), 0)
         classes = -(-lengths // CLASS_BYTES)
         self._class[step] = classes
-        for number in np.unique(classes).tolist():
+        for number in sorted_unique(classes).tolist():
             if number:
                 chosen = np.flatnonzero(classes == number)
                 block = self._block(number)
@@ -136,7 +137,7 @@ class VectorStore:
         if out is None:
             out = np.empty((*steps.shape, self.shape[2]), np.uint8)
         classes, slots = self._class[steps, envs], self._slot[steps, envs]
-        for number in np.unique(classes).tolist():
+        for number in sorted_unique(classes.reshape(-1)).tolist():
             chosen = classes == number
             width = 0
             if number:

@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parent.parent / "npp_env"
 
 # A module may import from its own layer and from those below it. Longer names win.
 LAYERS = [
-    {"npp_env", "npp_env.errors"},
+    {"npp_env", "npp_env.errors", "npp_env.sets"},
     {"npp_env.level", "npp_env.recording"},
     {"npp_env.sim"},
     {"npp_env.graph", "npp_env.replay"},

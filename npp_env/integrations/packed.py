@@ -10,7 +10,6 @@ import numpy as np
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError
 from npp_env.observe.buffers import ObservationLayout
-from npp_env.observe.spec import Capacity
 
 
 def unpack(observation: Any, source: Any) -> dict[str, Any]:
@@ -45,8 +44,7 @@ def unpack(observation: Any, source: Any) -> dict[str, Any]:
 def layout_of(source: Any) -> ObservationLayout:
     """Where each key lies in a packed row of an environment or a configuration."""
     config = _configuration_of(source)
-    capacity = Capacity(config.observation.max_entities, config.graph.max_nodes, config.graph.max_edges)
-    return ObservationLayout(config.observation.keys, "packed", capacity)
+    return ObservationLayout(config.observation.keys, "packed", config.capacity)
 
 
 def _configuration_of(source: Any) -> EnvironmentConfig:
