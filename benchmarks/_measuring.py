@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.config import FRAME_KEYS, VECTOR_KEYS
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.profiling.soak import ACTION_SHARES
 
 ENVIRONMENT_ID = "npp_env:Npp-v0"
 OBSERVATION_SETS: dict[str, tuple[str, ...]] = {
-    "vectors": ("game_state", "reachability_features", "action_mask"),
+    "vectors": VECTOR_KEYS,
     "entities": ("game_state", "entity_states", "switch_states", "action_mask"),
     "spatial": ("game_state", "spatial_context", "action_mask"),
-    "frames": ("player_frame", "global_view"),
+    "frames": FRAME_KEYS,
     "graph": GRAPH_KEYS,
     "all": OBSERVATION_KEYS,
 }
 """What is measured separately; `graph` has the default capacity of 4500 nodes and 18500 edges."""
-
-_ACTION_SHARES = (0.05, 0.15, 0.25, 0.1, 0.15, 0.3)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def held_actions(steps: int, num_envs: int, seed: int = 0, hold: int = 8) -> NDA
     left = np.zeros(num_envs, np.int64)
     for row in actions:
         change = left == 0
-        present[change] = rng.choice(6, int(change.sum()), p=_ACTION_SHARES)
+        present[change] = rng.choice(6, int(change.sum()), p=ACTION_SHARES)
         left[change] = rng.integers(1, hold + 1, int(change.sum()))
         left -= 1
         row[:] = present

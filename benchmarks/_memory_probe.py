@@ -8,7 +8,6 @@ leave out the code of libraries: its pages count as private or shared depending 
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import json
 import os
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks._measuring import OBSERVATION_SETS, configuration, held_actions
+from npp_env.level.heap import return_free_memory
 from npp_env.profiling.process_memory import PageMemory, read_heap_bytes
 
 FEW_LEVELS = "shipped:first_steps"
@@ -48,9 +48,7 @@ def read_memory() -> PageMemory:
 def read_baseline() -> PageMemory:
     """The same, after the C library gave back what the imports freed; else that would be counted as a saving later."""
     gc.collect()
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
+    return_free_memory()
     return read_memory()
 
 

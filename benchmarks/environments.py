@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,35 +17,21 @@ from benchmarks._measuring import (
     measure_speed,
     rounded,
 )
+from npp_env.cli.warm_up import meet_levels
 
 TARGET_STEPS = {"vectors": 60_000, "frames": 10_000}
 TARGET_RESET_US = 50
 STEPS_PER_CALL = 50
 
 
-def stepping(env: Any, seed: int = 0) -> Callable[[], None]:
-    """Work that plays `STEPS_PER_CALL` steps of an environment and resets it where an episode ends."""
-    actions = itertools.cycle(held_actions(4000, 1, seed)[:, 0].tolist())
+def stepping(env: Any, actions: Iterable[Any], seed: int = 0) -> Callable[[], None]:
+    """Work that plays `STEPS_PER_CALL` steps with actions, over and over, and resets where an episode ends."""
+    upcoming = itertools.cycle(actions)
     env.reset(seed=seed)
 
     def work() -> None:
         for _ in range(STEPS_PER_CALL):
-            _, _, terminated, truncated, _ = env.step(next(actions))
-            if terminated or truncated:
-                env.reset()
-
-    return work
-
-
-def sampled_stepping(env: Any, seed: int = 0) -> Callable[[], None]:
-    """The same for an environment of any kind, with actions that its space gives."""
-    env.reset(seed=seed)
-    env.action_space.seed(seed)
-    actions = itertools.cycle([env.action_space.sample() for _ in range(1000)])
-
-    def work() -> None:
-        for _ in range(STEPS_PER_CALL):
-            _, _, terminated, truncated, _ = env.step(next(actions))
+            _, _, terminated, truncated, _ = env.step(next(upcoming))
             if terminated or truncated:
                 env.reset()
 
@@ -54,10 +40,8 @@ def sampled_stepping(env: Any, seed: int = 0) -> Callable[[], None]:
 
 def measure_steps(env: Any, at_least: float) -> tuple[Speed, Speed]:
     """Speed of steps and of warm resets."""
-    work = stepping(env)
-    # All levels of the set are met before the clock starts.
-    for seed in range(60):
-        env.reset(seed=seed)
+    work = stepping(env, held_actions(4000, 1)[:, 0].tolist())
+    meet_levels(env)
     for _ in range(4):
         work()
     steps = measure_speed(work, STEPS_PER_CALL, at_least)
@@ -141,7 +125,8 @@ def measure_peers(quick: bool) -> dict[str, Any]:
     rows = []
     for name, make in {**ours, **peers()}.items():
         env = make()
-        work = sampled_stepping(env)
+        env.action_space.seed(0)
+        work = stepping(env, [env.action_space.sample() for _ in range(1000)])
         work()
         speed = measure_speed(work, STEPS_PER_CALL, at_least)
         rows.append([name, rounded(speed.per_cpu_second), rounded(speed.per_wall_second)])

@@ -44,31 +44,13 @@ class StopWatch:
 def play(env: Any, actions: list[Any], on_step: Callable[[int], None] | None, first_step: int) -> None:
     """Steps of an environment, always the same ones, with the tracker or without it."""
     env.reset(seed=0)
-    step = first_step
-    if on_step is None:
-        for action in actions:
-            _, _, terminated, truncated, _ = env.step(action)
-            if terminated or truncated:
-                env.reset()
-            step += 1
-    else:
-        for action in actions:
-            _, _, terminated, truncated, _ = env.step(action)
-            if terminated or truncated:
-                env.reset()
-            on_step(step)
-            step += 1
-
-
-def play_vector(env: Any, actions: list[Any], on_step: Callable[[int], None] | None, first_step: int) -> None:
-    """The same for a vector environment, which resets by itself."""
-    env.reset(seed=0)
-    step = first_step
-    for action in actions:
-        env.step(action)
+    resets_itself = isinstance(env, NppVectorEnv)
+    for step, action in enumerate(actions, first_step):
+        _, _, terminated, truncated, _ = env.step(action)
+        if not resets_itself and (terminated or truncated):
+            env.reset()
         if on_step is not None:
             on_step(step)
-        step += 1
 
 
 def middle(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,8 +61,7 @@ def middle(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def measure_share(env: Any, actions: list[Any], blocks: int) -> tuple[float, float, float, MemoryTracker]:
     """Seconds of a step without the tracker, the share that it adds and its standard error, and the tracker."""
-    run = play_vector if isinstance(env, NppVectorEnv) else play
-    run(env, actions, None, 0)
+    play(env, actions, None, 0)
     tracked, plain = StopWatch(), StopWatch()
     tracker = MemoryTracker(clock=tracked)
     seconds = np.empty((blocks, 2))
@@ -90,7 +71,7 @@ def measure_share(env: Any, actions: list[Any], blocks: int) -> tuple[float, flo
         for column in (0, 1) if block % 2 else (1, 0):
             watch, on_step = (tracked, tracker.on_step) if column else (plain, None)
             watch.start()
-            run(env, actions, on_step, block * len(actions))
+            play(env, actions, on_step, block * len(actions))
             seconds[block, column] = watch.stop()
         sampled[block] = tracker.samples_taken > samples_before
     usual = float(middle(seconds[:, 0]).mean())
