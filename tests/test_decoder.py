@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
-import shutil
-import subprocess
-import sys
 import tracemalloc
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bare import copy_sources, run_uncompiled
 from graph.random_levels import random_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -364,9 +360,7 @@ print(digest.hexdigest())
 
 @pytest.mark.skipif(not IS_COMPILED, reason="there is nothing to compare with")
 def test_the_uncompiled_decoder_gives_the_same_bits(tmp_path):
-    package = Path(__file__).parent.parent / "npp_env"
-    ignored = shutil.ignore_patterns("*.so", "__pycache__", "_compiled.json")
-    shutil.copytree(package, tmp_path / "npp_env", ignore=ignored)
+    copy_sources(tmp_path)
     level = random_level(77)
     vectors, _, config = play([level], 15, 3, num_envs=1, graph={"max_nodes": 40, "max_edges": 90})
     vectors[1] = 0
@@ -375,20 +369,5 @@ def test_the_uncompiled_decoder_gives_the_same_bits(tmp_path):
     for array in decoder.decode(vectors).values():
         digest.update(array.tobytes())
     np.savez(tmp_path / "case.npz", vectors=vectors, level=np.frombuffer(write_map(level), np.uint8))
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(tmp_path),
-        "NPP_UNCOMPILED": "1",
-        "NPP_ENV_CACHE": str(tmp_path / "cache"),
-    }
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(tmp_path / "case.npz")],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == [digest.hexdigest()]
+    printed = run_uncompiled(tmp_path, PROGRAM, str(tmp_path / "case.npz"), timeout=120)
+    assert printed.split() == [digest.hexdigest()]

@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from bare import copy_sources
+
 from npp_env.sim import IS_COMPILED
 
 ROOT = Path(__file__).parent.parent.parent
@@ -65,8 +67,7 @@ def run(folder: Path, tmp_path: Path) -> dict:
 
 
 def test_same_bits(tmp_path):
-    ignore = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "_compiled.json")
-    shutil.copytree(ROOT / "npp_env", tmp_path / "bare" / "npp_env", ignore=ignore)
+    copy_sources(tmp_path / "bare")
     shutil.copytree(ROOT / "levels", tmp_path / "bare" / "levels")
     plain = run(tmp_path / "bare", tmp_path)
     compiled = run(ROOT, tmp_path)

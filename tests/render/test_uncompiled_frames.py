@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bare import copy_sources, run_uncompiled
 from golden_levels import golden
 
 from npp_env.level import read_map, write_map
@@ -19,8 +15,6 @@ from npp_env.render.background import build_frame_background
 from npp_env.render.frames import global_view, player_frame
 from npp_env.sim import IS_COMPILED, Simulation
 from render.scenes import KINDS, level_of
-
-PACKAGE = Path(__file__).parent.parent.parent / "npp_env"
 
 # Run in a process of its own, on a copy of the package without binaries.
 PROGRAM = """
@@ -60,11 +54,7 @@ def cases() -> list[tuple[bytes, np.ndarray]]:
 
 @pytest.mark.skipif(not IS_COMPILED, reason="there is nothing to compare with")
 def test_uncompiled_frames_have_the_same_bytes(tmp_path):
-    for name in ("sim", "level", "render"):
-        ignored = shutil.ignore_patterns("*.so", "__pycache__")
-        shutil.copytree(PACKAGE / name, tmp_path / "npp_env" / name, ignore=ignored)
-    (tmp_path / "npp_env" / "__init__.py").write_text("")
-    shutil.copy(PACKAGE / "errors.py", tmp_path / "npp_env")
+    copy_sources(tmp_path, ("sim", "level", "render"))
     expected, lines = [], []
     for level_map, state in cases():
         level = read_map(level_map)
@@ -73,16 +63,4 @@ def test_uncompiled_frames_have_the_same_bytes(tmp_path):
         digest.update(global_view(handle, state, background, np.zeros((100, 176, 1), np.uint8)).tobytes())
         expected.append(digest.hexdigest())
         lines.append(json.dumps({"map": level_map.hex(), "state": state.tobytes().hex()}))
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "NPP_UNCOMPILED": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input="\n".join(lines),
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == expected
+    assert run_uncompiled(tmp_path, PROGRAM, input="\n".join(lines), timeout=120).split() == expected

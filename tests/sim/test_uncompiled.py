@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from itertools import islice
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bare import copy_sources, run_uncompiled
 from golden_levels import golden
 
 from npp_env.level import read_map, write_map
@@ -20,7 +20,6 @@ from npp_env.sim import IS_COMPILED, Simulation
 from sim.fuzz_maps import accepted_levels
 from sim.rooms import EVERY_TYPE, level_of_every_type, room
 
-PACKAGE = Path(__file__).parent.parent.parent / "npp_env"
 TICKS = 220
 HOSTILE_LEVELS = 16
 
@@ -45,10 +44,7 @@ for line in sys.stdin:
 def bare_package(tmp_path_factory) -> Path:
     """A copy of the parts of the package that the kernel needs, sources only."""
     folder = tmp_path_factory.mktemp("uncompiled")
-    for name in ("sim", "level"):
-        shutil.copytree(PACKAGE / name, folder / "npp_env" / name, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
-    (folder / "npp_env" / "__init__.py").write_text("")
-    shutil.copy(PACKAGE / "errors.py", folder / "npp_env")
+    copy_sources(folder, ("sim", "level"))
     return folder
 
 
@@ -89,19 +85,7 @@ def cases() -> list[tuple[str, bytes, bytes]]:
 def test_uncompiled_kernel_gives_the_same_bits(bare_package):
     named = cases()
     lines = "\n".join(json.dumps({"map": m.hex(), "inputs": i.hex()}) for _, m, i in named)
-    environment = {**os.environ, "PYTHONPATH": str(bare_package), "NPP_UNCOMPILED": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        input=lines,
-        env=environment,
-        cwd=bare_package,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    uncompiled = done.stdout.split()
+    uncompiled = run_uncompiled(bare_package, PROGRAM, input=lines, timeout=300).split()
     different = [name for (name, m, i), digest in zip(named, uncompiled, strict=True) if digest_of(m, i) != digest]
     assert different == []
 
