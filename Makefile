@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
-SOURCES = $(shell find npp_env -name '*.py' -o -name '*.pxd')
+SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: demo test test-optional test-oldest check lint types package build sanitize bench clean
 
@@ -45,6 +45,7 @@ test-oldest: build
 lint: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	PATH="$(BIN):$$PATH" $(BIN)/cython-lint --max-line-length 120 npp_env
 
 types: build
 	$(BIN)/mypy

@@ -16,7 +16,7 @@ from setuptools import Extension, find_packages, setup
 from setuptools.command.build_ext import build_ext
 
 ROOT = Path(__file__).parent
-COMPILED = sorted(p.with_suffix(".py") for p in (ROOT / "npp_env").rglob("*.pxd") if p.with_suffix(".py").exists())
+COMPILED = sorted((ROOT / "npp_env").rglob("*.pyx"))
 SANITIZE = os.environ.get("NPP_SANITIZE") == "1"
 
 
@@ -32,7 +32,7 @@ def extensions() -> list[Extension]:
     if sys.platform == "win32":
         compile_args, link_args = ["/O2", "/fp:precise"], []
     else:
-        # To agree to the last bit with the uncompiled kernel: no fused multiply-add, no fast-math.
+        # Every build agrees to the last bit: no fused multiply-add, no fast-math.
         compile_args, link_args = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"], []
     if SANITIZE:
         flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
@@ -92,7 +92,7 @@ class BuildKernel(build_ext):
 setup(
     packages=[*find_packages(include=["npp_env", "npp_env.*"]), "npp_env.levels"],
     package_dir={"npp_env.levels": "levels"},
-    package_data={"npp_env": ["py.typed", "**/*.pxd"], "npp_env.levels": ["**/*"]},
+    package_data={"npp_env": ["py.typed", "**/*.pyi", "**/*.pyx", "**/*.pxd"], "npp_env.levels": ["**/*"]},
     ext_modules=[] if os.environ.get("NPP_UNCOMPILED") == "1" else extensions(),
     cmdclass={"build_ext": BuildKernel},
 )

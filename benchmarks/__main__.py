@@ -36,9 +36,7 @@ def benchmark_names() -> list[str]:
 
 def describe_machine() -> dict[str, Any]:
     """Processor, system and the versions that matter."""
-    from npp_env.sim import IS_COMPILED
-
-    versions = {"python": platform.python_version(), "compiled kernel": str(bool(IS_COMPILED))}
+    versions = {"python": platform.python_version()}
     for package in ("npp_env", "numpy", "gymnasium"):
         try:
             versions[package] = version(package)

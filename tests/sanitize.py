@@ -1,9 +1,8 @@
 """Run the fuzz under checkers of memory and arithmetic: `make sanitize`.
 
-Three runs, each in a process of its own:
+Two runs, each in a process of its own:
 - compiled with AddressSanitizer and UndefinedBehaviorSanitizer, each section of a level allocated alone;
-- a canary, the same build on a level with an array cut short, which must be caught: else nothing is checked;
-- uncompiled, with lists that refuse indices below zero, so that each array of a state is watched too.
+- a canary, the same build on a level with an array cut short, which must be caught: else nothing is checked.
 """
 
 from __future__ import annotations
@@ -23,28 +22,6 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 TICKS = 300
 CHECKER_REPORTS = ("AddressSanitizer", "runtime error")
-
-
-class BoundedList(list):
-    """A list with the bounds of a C array that is checked."""
-
-    def __getitem__(self, index: Any) -> Any:
-        if index < 0:
-            raise IndexError(f"index {index} of an array of {len(self)}")
-        return super().__getitem__(index)
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        if index < 0:
-            raise IndexError(f"index {index} of an array of {len(self)}")
-        super().__setitem__(index, value)
-
-
-def bound_lists(thing: Any) -> Any:
-    """Replace the lists among the attributes of an object."""
-    for name, value in vars(thing).items():
-        if type(value) is list:
-            setattr(thing, name, BoundedList(value))
-    return thing
 
 
 class CutGeometry:
@@ -86,29 +63,22 @@ def check_here(mode: str, count: int, seed: int) -> str:
     from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map, random_inputs
 
     from npp_env.level import read_map
-    from npp_env.sim import IS_COMPILED, kernel
 
-    assert bool(IS_COMPILED) == (mode != "uncompiled")
-    if mode == "uncompiled":
-        unpack_level, unpack_world = kernel.unpack_level, kernel.unpack_world
-        kernel.unpack_level = lambda sections: bound_lists(unpack_level(sections))
-        kernel.unpack_world = lambda level, block: bound_lists(unpack_world(level, block))
     rng = np.random.default_rng(seed)
     maps = [g.map for g in golden()]
     if mode == "canary":
         run_level(read_map(maps[0]), [2] * 5, cut=True)
         return "canary: not caught"
     levels = ticks = 0
-    if mode == "compiled":
-        for data in [*maps, *(crowded_map(kind, 300 if kind in (3, 25) else 8190) for kind in SIMULATED)]:
-            level = read_map(data)
-            # A crowd in one place rightly throws its parts far: few ticks, so that they stay sane.
-            ticks += run_level(level, random_inputs(rng, TICKS if data in maps else 10))
-            levels += 1
+    for data in [*maps, *(crowded_map(kind, 300 if kind in (3, 25) else 8190) for kind in SIMULATED)]:
+        level = read_map(data)
+        # A crowd in one place rightly throws its parts far: few ticks, so that they stay sane.
+        ticks += run_level(level, random_inputs(rng, TICKS if data in maps else 10))
+        levels += 1
     for level in islice(accepted_levels(rng, maps), count):
         ticks += run_level(level, random_inputs(rng, TICKS))
         levels += 1
-    return f"{mode}: {levels} levels, {ticks:,} ticks"
+    return f"fuzz: {levels} levels, {ticks:,} ticks"
 
 
 def copy_sources(folder: Path) -> None:
@@ -122,8 +92,7 @@ def copy_sources(folder: Path) -> None:
 
 def build(folder: Path) -> None:
     """Compile the copy with the sanitizers."""
-    environment = {**os.environ, "NPP_SANITIZE": "1", "NPP_REQUIRE_COMPILED": "1"}
-    environment.pop("NPP_UNCOMPILED", None)
+    environment = {**os.environ, "NPP_SANITIZE": "1"}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -132,18 +101,17 @@ def build(folder: Path) -> None:
 
 def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.CompletedProcess[str]:
     """Run one of the checks against the copy."""
-    environment = {**os.environ, "PYTHONPATH": str(folder), "NPP_UNCOMPILED": "1"}
-    if mode != "uncompiled":
-        compiler = os.environ.get("CC", "gcc").split()[0]
-        library = subprocess.check_output([compiler, "-print-file-name=libasan.so"], text=True).strip()
-        environment |= {
-            "LD_PRELOAD": library,
-            "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:abort_on_error=0:exitcode=99",
-            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-            "PYTHONMALLOC": "malloc",
-        }
-    count = args.uncompiled_levels if mode == "uncompiled" else args.levels
-    options = ["--child", mode, "--levels", str(count), "--seed", str(args.seed)]
+    compiler = os.environ.get("CC", "gcc").split()[0]
+    library = subprocess.check_output([compiler, "-print-file-name=libasan.so"], text=True).strip()
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "LD_PRELOAD": library,
+        "ASAN_OPTIONS": "detect_leaks=0:detect_stack_use_after_return=1:abort_on_error=0:exitcode=99",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "PYTHONMALLOC": "malloc",
+    }
+    options = ["--child", mode, "--levels", str(args.levels), "--seed", str(args.seed)]
     return subprocess.run(
         [sys.executable, str(TESTS / "sanitize.py"), *options],
         cwd=folder,
@@ -155,35 +123,31 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
 
 
 def main() -> int:
-    """Build, run the three checks and print a summary."""
+    """Build, run both checks and print a summary."""
     parser = argparse.ArgumentParser(description="Run the fuzz under the sanitizers.")
-    parser.add_argument("--levels", type=int, default=600, help="fuzzed levels, compiled (default %(default)s)")
-    parser.add_argument("--uncompiled-levels", type=int, default=60, help="uncompiled (default %(default)s)")
+    parser.add_argument("--levels", type=int, default=600, help="fuzzed levels (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--child", choices=("compiled", "canary", "uncompiled"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=("fuzz", "canary"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         print(check_here(args.child, args.levels, args.seed))
         return 0
     started = time.perf_counter()
-    reports, faults = [], 0
+    faults = 0
     with tempfile.TemporaryDirectory(prefix="npp_sanitize_") as name:
         folder = Path(name)
         copy_sources(folder)
-        reports.append(run_child(folder, "uncompiled", args))
         build(folder)
-        reports.append(run_child(folder, "compiled", args))
+        fuzz = run_child(folder, "fuzz", args)
         canary = run_child(folder, "canary", args)
-    for report in reports:
-        if report.returncode:
-            faults += 1
-            print(report.stdout + report.stderr, file=sys.stderr)
+    if fuzz.returncode:
+        faults += 1
+        print(fuzz.stdout + fuzz.stderr, file=sys.stderr)
     caught = canary.returncode != 0 and any(word in canary.stderr for word in CHECKER_REPORTS)
     if not caught:
         faults += 1
         print(f"the canary was not caught:\n{canary.stdout}{canary.stderr}", file=sys.stderr)
-    parts = [report.stdout.strip() or "failed" for report in reports]
-    parts.append("canary caught" if caught else "canary missed")
+    parts = [fuzz.stdout.strip() or "failed", "canary caught" if caught else "canary missed"]
     seconds = time.perf_counter() - started
     print(f"sanitize: {'; '.join(parts)}; {faults} faults in {seconds:.0f} s")
     return 1 if faults else 0

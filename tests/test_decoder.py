@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import tracemalloc
 
 import numpy as np
 import pytest
-from bare import copy_sources, run_uncompiled
 from graph.random_levels import random_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,11 +17,9 @@ from npp_env import NppEnv, NppVectorEnv
 from npp_env.decoder import ObservationDecoder
 from npp_env.errors import ConfigError, LevelError, NppError, StateError
 from npp_env.graph.navigation import graph_of
-from npp_env.level import write_map
 from npp_env.level.level_set import LevelSet
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
-from npp_env.sim import IS_COMPILED
 
 SMALL = {"max_nodes": 300, "max_edges": 1500}
 VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
@@ -334,40 +330,3 @@ def test_graphs_are_cut_like_the_environment_cuts_them():
         graph = dict(zip(("max_nodes", "max_edges"), capacity, strict=True))
         vectors, expected, config = play([level], 14, 4, keys=GRAPH_KEYS, graph=graph)
         assert_same(ObservationDecoder(config, [level]).decode(vectors), expected)
-
-
-PROGRAM = """
-import hashlib, sys
-import numpy as np
-from npp_env.decoder import ObservationDecoder
-from npp_env.level import read_map
-from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.sim import IS_COMPILED
-assert not IS_COMPILED
-data = np.load(sys.argv[1])
-level = read_map(data["level"].tobytes())
-decoder = ObservationDecoder(
-    {"observation": {"keys": OBSERVATION_KEYS}, "graph": {"max_nodes": 40, "max_edges": 90}},
-    [level],
-    blank_vectors=True,
-)
-digest = hashlib.sha256()
-for key, array in decoder.decode(data["vectors"]).items():
-    digest.update(array.tobytes())
-print(digest.hexdigest())
-"""
-
-
-@pytest.mark.skipif(not IS_COMPILED, reason="there is nothing to compare with")
-def test_the_uncompiled_decoder_gives_the_same_bits(tmp_path):
-    copy_sources(tmp_path)
-    level = random_level(77)
-    vectors, _, config = play([level], 15, 3, num_envs=1, graph={"max_nodes": 40, "max_edges": 90})
-    vectors[1] = 0
-    decoder = ObservationDecoder(config, [level], blank_vectors=True)
-    digest = hashlib.sha256()
-    for array in decoder.decode(vectors).values():
-        digest.update(array.tobytes())
-    np.savez(tmp_path / "case.npz", vectors=vectors, level=np.frombuffer(write_map(level), np.uint8))
-    printed = run_uncompiled(tmp_path, PROGRAM, str(tmp_path / "case.npz"), timeout=120)
-    assert printed.split() == [digest.hexdigest()]

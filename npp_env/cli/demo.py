@@ -13,7 +13,6 @@ import psutil
 
 from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
-from npp_env.sim.kernel import IS_COMPILED
 from npp_env.vector import NppVectorEnv
 
 NAME = "demo"
@@ -28,7 +27,6 @@ HOLD_STEPS = 4
 class DemoResult:
     """What a demo run measured; rss_bytes is of the whole process, the rest of the environments."""
 
-    compiled: bool
     num_envs: int
     levels: int
     steps: int
@@ -88,7 +86,6 @@ def run_demo(args: argparse.Namespace) -> DemoResult:
     observations = report.by_owner()["observation buffers"].total_bytes
     env.close()
     return DemoResult(
-        compiled=bool(IS_COMPILED),
         num_envs=args.num_envs,
         levels=count,
         env_steps=counts["steps"] * args.num_envs,
@@ -147,6 +144,4 @@ def format_result(result: DemoResult) -> str:
         ("", f"{result.uss_growth_bytes / 2**20:.1f} MB growth of the process (USS)"),
         ("", f"{result.rss_bytes / 2**20:.1f} MB in all (RSS)"),
     ]
-    if not result.compiled:
-        rows.append(("kernel", "not compiled: install a C compiler and npp_env again for full speed"))
     return "\n".join(f"{name:13} {text}" for name, text in rows)

@@ -27,8 +27,7 @@ from npp_env.observe.path_handles import path_handle
 from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, observation_spec
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
-from npp_env.sim.structs import NINJA
-from npp_env.sim.uncompiled import address_of
+from npp_env.sim.structs import NINJA, address_of
 from npp_env.sim.views import bit_mask, ninja_view, switches_taken
 
 _GOLD = 2

@@ -9,5 +9,4 @@ cdef class PathHandle:
 
 cdef int node_here(View* view) noexcept nogil
 cdef void write_reachability(View* view, unsigned short* out) noexcept nogil
-cdef double objective_distance(View* view) noexcept nogil
 cdef double potential(View* view) noexcept nogil

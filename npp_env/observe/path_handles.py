@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import weakref
+from typing import Any
+
+from numpy.typing import NDArray
 
 from npp_env.level.cache import LevelCache
 from npp_env.level.model import Level
@@ -33,7 +36,7 @@ def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
 
     graph = graph_of(level, cache)
     fields = fields_of(level, doors, cache)
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "nearest": graph.nearest_node,
         "node_x": graph.node_x,
         "node_y": graph.node_y,

@@ -1,14 +1,16 @@
-"""The physics kernel: exact, compiled where a C compiler was at hand, and the same bits where not."""
+"""The physics: exact to the last bit, compiled ahead of time."""
 
 from __future__ import annotations
 
-from npp_env.sim.freshness import warn_if_uncompiled
-from npp_env.sim.geometry import Geometry, compile_level
-from npp_env.sim.kernel import IS_COMPILED, Batch, LevelHandle
-from npp_env.sim.simulation import JUMP, LEFT, RIGHT, Simulation
+from npp_env.sim.freshness import require_kernel
+
+require_kernel()
+
+from npp_env.sim.geometry import Geometry, compile_level  # noqa: E402
+from npp_env.sim.kernel import Batch, LevelHandle  # noqa: E402
+from npp_env.sim.simulation import JUMP, LEFT, RIGHT, Simulation  # noqa: E402
 
 __all__ = [
-    "IS_COMPILED",
     "JUMP",
     "LEFT",
     "RIGHT",
@@ -18,5 +20,3 @@ __all__ = [
     "Simulation",
     "compile_level",
 ]
-
-warn_if_uncompiled(IS_COMPILED)

@@ -1,11 +1,10 @@
-"""Notice a kernel that is uncompiled, or compiled from sources that have changed since."""
+"""Notice a kernel that was not compiled, or was compiled from sources that have changed since."""
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
-import os
-import warnings
 from pathlib import Path
 
 from npp_env.errors import KernelError
@@ -39,14 +38,12 @@ def check_freshness() -> None:
         raise KernelError(f"edited since they were compiled: {', '.join(stale)}; run `make build`")
 
 
-def warn_if_uncompiled(is_compiled: bool) -> None:
-    """Say once that the kernel runs slowly; `NPP_UNCOMPILED=1` says that this is meant."""
-    if is_compiled:
-        check_freshness()
-    elif os.environ.get("NPP_UNCOMPILED") != "1":
-        warnings.warn(
-            "npp_env runs uncompiled, about 500 times slower: no C compiler was found when it was installed. "
-            "Install one and reinstall npp_env, or set NPP_UNCOMPILED=1 to silence this.",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+def require_kernel() -> None:
+    """Refuse to go on without compiled modules, or with some that do not fit their sources.
+
+    Raises:
+        KernelError: The kernel was not compiled, or a source was edited since.
+    """
+    if importlib.util.find_spec("npp_env.sim.kernel") is None:
+        raise KernelError("npp_env is not compiled: run `make build` in a checkout, or install the package again")
+    check_freshness()

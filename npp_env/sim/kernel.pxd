@@ -19,6 +19,5 @@ cdef class Batch:
     cdef bint levels_missing(self, Py_ssize_t i)
 
 cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* candidates) noexcept nogil
-cdef int run_ticks(World* w, int byte, int ticks, int stop) noexcept nogil
 cdef int advance_block(Level* level, unsigned char* block, int byte, int ticks, int stop) noexcept nogil
 cdef void restart_block(Level* level, unsigned char* block, Py_ssize_t stride) noexcept nogil

@@ -1,8 +1,6 @@
 """The memory layout of a state and of a compiled level, as numpy dtypes.
 
-`layout.pxd` declares the same layout for the compiled kernel; acquiring a typed view of an array of these
-dtypes checks that the two agree. The classes made here give the uncompiled kernel objects with the same
-attributes.
+`layout.pxd` declares the same layout as C structs; the kernel compares their sizes when it is imported.
 """
 
 from __future__ import annotations
@@ -10,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 COLUMNS, ROWS = 44, 25
 CELLS = COLUMNS * ROWS
@@ -119,33 +118,6 @@ NEAR_TOUCHABLE, NEAR_ONE_WAY, NEAR_MINE = 1, 2, 4
 EDGE_TILE_MASK, EDGE_HAS_DOOR = 3, 4
 
 
-def _record_class(name: str, dtype: np.dtype[Any]) -> type:
-    fields = dtype.names or ()
-
-    def __init__(self: Any, values: tuple[Any, ...]) -> None:
-        for field, value in zip(fields, values, strict=True):
-            setattr(self, field, value)
-
-    def values(self: Any) -> tuple[Any, ...]:
-        return tuple(getattr(self, field) for field in fields)
-
-    return type(name, (), {"__slots__": fields, "__init__": __init__, "values": values})
-
-
-Ninja = _record_class("Ninja", NINJA)
-Mover = _record_class("Mover", MOVER)
-Wall = _record_class("Wall", WALL)
-Entity = _record_class("Entity", ENTITY)
-Door = _record_class("Door", DOOR)
-
-
-class World:
-    """One environment during a tick, for the uncompiled kernel: views of level and state, and scratch."""
-
-
-G_FALL = float.fromhex("0x1.1111111111110p-4")
-"""Gravity of a falling ninja."""
-
 _DIAGONAL = 0.7071067811865476
 ORIENTATION_VECTORS = (
     (1.0, 0.0),
@@ -159,13 +131,8 @@ ORIENTATION_VECTORS = (
 )
 
 
-def eighth_x(orientation: int) -> float:
-    """Horizontal part of the unit vector of an orientation (0 right, then clockwise in eighths)."""
-    return ORIENTATION_VECTORS[orientation][0]
-
-
 def ifloor(z: float) -> int:
-    """Floor towards minus infinity, as the compiled kernel does it."""
+    """Floor towards minus infinity, as the kernel does it."""
     i = int(z)
     return i - 1 if z < i else i
 
@@ -178,3 +145,10 @@ def column_of(x: float) -> int:
 def row_of(y: float) -> int:
     """Row of the cell that a point lies in, clamped to the world."""
     return min(max(ifloor(y / 24), 0), ROWS - 1)
+
+
+def address_of(array: NDArray[Any]) -> int:
+    """Address of the first byte of a contiguous array; the caller keeps the array alive."""
+    if not array.flags.c_contiguous:
+        raise ValueError("the array is not contiguous")
+    return int(array.__array_interface__["data"][0])

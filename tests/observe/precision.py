@@ -12,14 +12,14 @@ ROOT = Path(__file__).parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from golden_levels import golden  # noqa: E402
+from npp_env.observe.plain import plain_view  # noqa: E402
+from npp_env.sim.uncompiled import unpack_level, unpack_world  # noqa: E402
 from play import held_actions  # noqa: E402
 
 import npp_env  # noqa: E402
 from npp_env.graph.distances import fields_of  # noqa: E402
 from npp_env.level.binary import read_map  # noqa: E402
-from npp_env.observe.plain import plain_view  # noqa: E402
 from npp_env.observe.spec import ENTITY_FIELDS, GAME_STATE_FIELDS, REACHABILITY_FIELDS  # noqa: E402
-from npp_env.sim.uncompiled import unpack_level, unpack_world  # noqa: E402
 
 # What one unit of a field stands for, in the unit of the published table.
 UNITS = {

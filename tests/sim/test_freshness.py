@@ -6,7 +6,7 @@ import json
 import pytest
 
 from npp_env.errors import KernelError
-from npp_env.sim import IS_COMPILED, freshness
+from npp_env.sim import freshness
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def checkout(tmp_path, monkeypatch):
     package.mkdir()
     (tmp_path / "setup.py").touch()
     digests = {}
-    for name in ("npp_env/kernel.py", "npp_env/kernel.pxd", "npp_env/layout.pxd"):
+    for name in ("npp_env/kernel.pyx", "npp_env/kernel.pxd", "npp_env/layout.pxd"):
         (tmp_path / name).write_text(name)
         digests[name] = hashlib.sha256(name.encode()).hexdigest()
     (package / "_compiled.json").write_text(json.dumps(digests))
@@ -28,7 +28,7 @@ def test_fresh_binaries_are_accepted(checkout):
     freshness.check_freshness()
 
 
-@pytest.mark.parametrize("name", ["npp_env/kernel.py", "npp_env/kernel.pxd", "npp_env/layout.pxd"])
+@pytest.mark.parametrize("name", ["npp_env/kernel.pyx", "npp_env/kernel.pxd", "npp_env/layout.pxd"])
 def test_an_edited_source_is_named(checkout, name):
     (checkout / name).write_text("edited")
     with pytest.raises(KernelError, match=rf"compiled: {name}; run `make build`"):
@@ -43,12 +43,18 @@ def test_a_removed_source_is_named(checkout):
 
 def test_an_installed_package_is_not_checked(checkout):
     (checkout / "setup.py").unlink()
-    (checkout / "npp_env/kernel.py").write_text("edited")
+    (checkout / "npp_env/kernel.pyx").write_text("edited")
     freshness.check_freshness()
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="the kernel is not compiled")
-def test_the_record_covers_every_header():
+def test_the_record_covers_every_source_and_header():
     recorded = json.loads((freshness._PACKAGE / "_compiled.json").read_text())
-    headers = {path.relative_to(freshness._PACKAGE.parent).as_posix() for path in freshness._PACKAGE.rglob("*.pxd")}
-    assert headers <= recorded.keys()
+    root = freshness._PACKAGE.parent
+    sources = {path.relative_to(root).as_posix() for path in freshness._PACKAGE.rglob("*.p[yx][xd]")}
+    assert sources == recorded.keys()
+
+
+def test_a_package_without_its_kernel_says_how_to_get_one(monkeypatch):
+    monkeypatch.setattr(freshness.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(KernelError, match="not compiled: run `make build`"):
+        freshness.require_kernel()

@@ -7,7 +7,7 @@ import pytest
 from golden_levels import golden
 
 from npp_env.level import read_map
-from npp_env.sim import IS_COMPILED, Batch, LevelHandle, Simulation, compile_level
+from npp_env.sim import Batch, LevelHandle, Simulation, compile_level
 from npp_env.sim.views import movers_view, ninja_view
 
 GOLDEN_IDS = [g.id for g in golden()]
@@ -83,7 +83,6 @@ def test_all_levels_in_one_batch_are_exact_too():
                 )
 
 
-@pytest.mark.skipif(not IS_COMPILED, reason="the same ticks one by one")
 def test_many_ticks_in_one_call_equal_single_ticks():
     for g in golden()[::8]:
         level = read_map(g.map)

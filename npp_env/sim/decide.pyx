@@ -1,49 +1,32 @@
 """What the ninja does with its input: running, skidding, jumping, sliding."""
 
-from __future__ import annotations
-
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.layout import G_FALL, Ninja, World
-else:
-    from math import fabs, sqrt
-
-    from npp_env.sim.structs import G_FALL
+from libc.math cimport fabs, sqrt
+from npp_env.sim.layout cimport G_FALL, Ninja, World
 
 # The game's own doubles: several are not the nearest to the fraction that they stand for.
-G_RISE = cython.declare(cython.double, float.fromhex("0x1.6c16c16c16c16p-7"))
-A_FLOOR = cython.declare(cython.double, float.fromhex("0x1.1111111111110p-4"))
-A_AIR = cython.declare(cython.double, float.fromhex("0x1.6c16c16c16c16p-5"))
-D_NORMAL = cython.declare(cython.double, float.fromhex("0x1.fc94b94afbccdp-1"))
-D_SLOW = cython.declare(cython.double, float.fromhex("0x1.b93a6cec0b3b2p-1"))
-F_SKID = cython.declare(cython.double, float.fromhex("0x1.e450cf2471707p-1"))
-F_STAND = cython.declare(cython.double, float.fromhex("0x1.b93a6cec0b3b2p-1"))
-F_WALL = cython.declare(cython.double, float.fromhex("0x1.d29ae6860288cp-1"))
-V_MAX = cython.declare(cython.double, float.fromhex("0x1.aaaaaaaaaaaaap+1"))
-TWO_THIRDS = cython.declare(cython.double, 2.0 / 3.0)
+cdef double G_RISE = float.fromhex("0x1.6c16c16c16c16p-7")
+cdef double A_FLOOR = float.fromhex("0x1.1111111111110p-4")
+cdef double A_AIR = float.fromhex("0x1.6c16c16c16c16p-5")
+cdef double D_NORMAL = float.fromhex("0x1.fc94b94afbccdp-1")
+cdef double D_SLOW = float.fromhex("0x1.b93a6cec0b3b2p-1")
+cdef double F_SKID = float.fromhex("0x1.e450cf2471707p-1")
+cdef double F_STAND = float.fromhex("0x1.b93a6cec0b3b2p-1")
+cdef double F_WALL = float.fromhex("0x1.d29ae6860288cp-1")
+cdef double V_MAX = float.fromhex("0x1.aaaaaaaaaaaaap+1")
+cdef double TWO_THIRDS = 2.0 / 3.0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_buffer(b: cython.int, last: cython.int) -> cython.int:
+cdef inline int advance_buffer(int b, int last) noexcept nogil:
     """The next value of an input buffer: it runs from 0 to last and is then idle (-1)."""
     if b >= 0 and b < last:
         return b + 1
     return -1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def floor_jump(w: cython.pointer(World)) -> cython.void:
+cdef void floor_jump(World* w) noexcept nogil:
     """Jump off the floor, away from a slope or straight up."""
-    n: cython.pointer(Ninja) = w.ninja
-    jx: cython.double
-    jy: cython.double
+    cdef Ninja* n = w.ninja
+    cdef double jx, jy
     n.b_jump = -1
     n.b_floor = -1
     n.b_pad = -1
@@ -75,14 +58,11 @@ def floor_jump(w: cython.pointer(World)) -> cython.void:
     n.hold = 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def wall_jump(w: cython.pointer(World)) -> cython.void:
+cdef void wall_jump(World* w) noexcept nogil:
     """Jump off a wall, more steeply out of a slide."""
-    n: cython.pointer(Ninja) = w.ninja
-    jx: cython.double = 1.0
-    jy: cython.double = -1.4
+    cdef Ninja* n = w.ninja
+    cdef double jx = 1.0
+    cdef double jy = -1.4
     if n.h * n.wn < 0 and n.state == 5:
         jx = TWO_THIRDS
         jy = -1.0
@@ -102,13 +82,10 @@ def wall_jump(w: cython.pointer(World)) -> cython.void:
     n.hold = 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def pad_jump(w: cython.pointer(World)) -> cython.void:
+cdef void pad_jump(World* w) noexcept nogil:
     """Jump shortly after a launch pad: more speed in its direction."""
-    n: cython.pointer(Ninja) = w.ninja
-    m: cython.double = 2 * fabs(n.pnx) + 2
+    cdef Ninja* n = w.ninja
+    cdef double m = 2 * fabs(n.pnx) + 2
     n.b_floor = -1
     n.b_wall = -1
     n.b_jump = -1
@@ -119,16 +96,11 @@ def pad_jump(w: cython.pointer(World)) -> cython.void:
     n.vy += n.pny * m * 2 / 3
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def decide_on_floor(w: cython.pointer(World), jumps: cython.int) -> cython.void:
+cdef void decide_on_floor(World* w, int jumps) noexcept nogil:
     """Run, skid, stand or jump."""
-    n: cython.pointer(Ninja) = w.ninja
-    t: cython.double = n.vx + A_FLOOR * n.h
-    along: cython.double
-    s: cython.double
-    f: cython.double
+    cdef Ninja* n = w.ninja
+    cdef double t = n.vx + A_FLOOR * n.h
+    cdef double along, s, f
     if fabs(t) < V_MAX:
         n.vx = t
     if n.state > 2:
@@ -168,10 +140,7 @@ def decide_on_floor(w: cython.pointer(World), jumps: cython.int) -> cython.void:
         n.state = 2
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def decide_in_air(w: cython.pointer(World), edge: cython.int, armed: cython.int) -> cython.void:
+cdef void decide_in_air(World* w, int edge, int armed) noexcept nogil:
     """Steer, rise while jump is held, jump off what was just touched, slide down a wall.
 
     Args:
@@ -179,8 +148,8 @@ def decide_in_air(w: cython.pointer(World), edge: cython.int, armed: cython.int)
         edge: Whether jump was pressed in this tick.
         armed: Buffers that are armed: 1 jump, 2 wall, 4 floor, 8 pad.
     """
-    n: cython.pointer(Ninja) = w.ninja
-    t: cython.double = n.vx + A_AIR * n.h
+    cdef Ninja* n = w.ninja
+    cdef double t = n.vx + A_AIR * n.h
     if fabs(t) < V_MAX:
         n.vx = t
     if n.state < 3:
@@ -216,14 +185,11 @@ def decide_in_air(w: cython.pointer(World), edge: cython.int, armed: cython.int)
         n.state = 5
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def decide(w: cython.pointer(World)) -> cython.void:
+cdef void decide(World* w) noexcept nogil:
     """Turn input and contacts into the ninja's next move."""
-    n: cython.pointer(Ninja) = w.ninja
-    edge: cython.int = w.jump == 1 and n.jump_prev == 0
-    armed: cython.int = 0
+    cdef Ninja* n = w.ninja
+    cdef int edge = w.jump == 1 and n.jump_prev == 0
+    cdef int armed = 0
     n.jump_prev = w.jump
     n.b_pad = advance_buffer(n.b_pad, 3)
     n.b_jump = advance_buffer(n.b_jump, 5)

@@ -1,26 +1,15 @@
 """Observations of the ninja itself: `game_state` and `action_mask`."""
 
-from __future__ import annotations
+from npp_env.observe.view cimport View, half, unit
+from npp_env.sim.layout cimport G_FALL, Ninja, ifloor
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.npp_env.observe.view import View, half, unit
-    from cython.cimports.npp_env.sim.layout import G_FALL, Ninja, ifloor
-else:
-    from npp_env.observe.plain import half, unit
-    from npp_env.sim.structs import G_FALL, ifloor
-
-SPEED_SCALE = cython.declare(cython.double, 12.0)
+cdef double SPEED_SCALE = 12.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_game_state(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+cdef void write_game_state(View* view, unsigned short* out) noexcept nogil:
     """The 34 numbers of `game_state`; `GAME_STATE_FIELDS` names them."""
-    n: cython.pointer(Ninja) = view.world.ninja
-    k: cython.int
+    cdef Ninja* n = view.world.ninja
+    cdef int k
     out[0] = half(unit(n.x / 528.0 - 1))
     out[1] = half(unit(n.y / 300.0 - 1))
     out[2] = half((n.x / 24 - ifloor(n.x / 24)) * 2 - 1)
@@ -52,28 +41,25 @@ def write_game_state(view: cython.pointer(View), out: cython.pointer(cython.usho
     out[29] = half(unit(n.pnx))
     out[30] = half(unit(n.pny))
     if view.limit_frames > 0:
-        out[31] = half(unit(1.0 - n.frame / cython.cast(cython.double, view.limit_frames)))
+        out[31] = half(unit(1.0 - n.frame / <double>view.limit_frames))
     else:
         out[31] = half(1.0)
     out[32] = half(1.0 if n.switches > 0 else 0.0)
     if view.gold_total > 0:
-        out[33] = half(unit((view.gold_total - n.gold) / cython.cast(cython.double, view.gold_total)))
+        out[33] = half(unit((view.gold_total - n.gold) / <double>view.gold_total))
     else:
         out[33] = 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_action_mask(view: cython.pointer(View), out: cython.pointer(cython.uchar)) -> cython.void:
+cdef void write_action_mask(View* view, unsigned char* out) noexcept nogil:
     """Which of the six actions can make a difference to the ninja's motion.
 
     When the episode has ended no input counts: only idle stays. A jump that is held on from the previous tick does
     nothing unless the ninja is rising (holding prolongs it) or an earlier press is still buffered, so the jump actions
     are then masked; releasing is what makes the next jump possible.
     """
-    n: cython.pointer(Ninja) = view.world.ninja
-    k: cython.int
+    cdef Ninja* n = view.world.ninja
+    cdef int k
     out[0] = 1
     for k in range(1, 6):
         out[k] = n.state < 6

@@ -1,23 +1,12 @@
 """Shortest distances over flat arrays (Dijkstra with a binary heap)."""
 
-from __future__ import annotations
-
-import cython
 import numpy as np
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def push(
-    keys: cython.double[::1],
-    nodes: cython.ushort[::1],
-    size: cython.Py_ssize_t,
-    key: cython.double,
-    node: cython.int,
-) -> cython.void:
+cdef void push(double[::1] keys, unsigned short[::1] nodes, Py_ssize_t size, double key, int node) noexcept:
     """Add an entry to a heap of this size."""
-    place: cython.Py_ssize_t = size
-    parent: cython.Py_ssize_t
+    cdef Py_ssize_t place = size
+    cdef Py_ssize_t parent
     while place > 0:
         parent = (place - 1) >> 1
         if keys[parent] <= key:
@@ -29,15 +18,13 @@ def push(
     nodes[place] = node
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def pop(keys: cython.double[::1], nodes: cython.ushort[::1], size: cython.Py_ssize_t) -> cython.void:
+cdef void pop(double[::1] keys, unsigned short[::1] nodes, Py_ssize_t size) noexcept:
     """Remove the first entry of a heap that had this size."""
-    last: cython.Py_ssize_t = size - 1
-    key: cython.double = keys[last]
-    node: cython.int = nodes[last]
-    place: cython.Py_ssize_t = 0
-    child: cython.Py_ssize_t = 1
+    cdef Py_ssize_t last = size - 1
+    cdef double key = keys[last]
+    cdef int node = nodes[last]
+    cdef Py_ssize_t place = 0
+    cdef Py_ssize_t child = 1
     while child < last:
         if child + 1 < last and keys[child + 1] < keys[child]:
             child += 1
@@ -52,11 +39,8 @@ def pop(keys: cython.double[::1], nodes: cython.ushort[::1], size: cython.Py_ssi
 
 
 def spread(
-    start: cython.uint[::1],
-    neighbour: cython.ushort[::1],
-    length: cython.float[::1],
-    distance: cython.double[::1],
-    came_from: cython.ushort[::1],
+    unsigned int[::1] start, unsigned short[::1] neighbour, float[::1] length, double[::1] distance,
+    unsigned short[::1] came_from
 ) -> None:
     """Lower the distances of all nodes to what the seeds and the edges give.
 
@@ -67,17 +51,15 @@ def spread(
         distance: float64 (n,), a number at the seeds and infinity elsewhere; overwritten with the result.
         came_from: uint16 (n,); overwritten with the node before on the shortest way from a seed, where there is one.
     """
-    count: cython.Py_ssize_t = distance.shape[0]
+    cdef Py_ssize_t count = distance.shape[0]
     keys_array = np.empty(count + neighbour.shape[0] + 1, np.float64)
     nodes_array = np.empty(count + neighbour.shape[0] + 1, np.uint16)
-    keys: cython.double[::1] = keys_array
-    nodes: cython.ushort[::1] = nodes_array
-    size: cython.Py_ssize_t = 0
-    node: cython.int
-    other: cython.int
-    edge: cython.Py_ssize_t
-    key: cython.double
-    candidate: cython.double
+    cdef double[::1] keys = keys_array
+    cdef unsigned short[::1] nodes = nodes_array
+    cdef Py_ssize_t size = 0
+    cdef int node, other
+    cdef Py_ssize_t edge
+    cdef double key, candidate
     for node in range(count):
         if distance[node] < float("inf"):
             push(keys, nodes, size, distance[node], node)

@@ -6,55 +6,36 @@ monotone, so a lower bound of a distance stays one after rounding, and sweeps ar
 (`SLACK_PX`) that is many orders of magnitude above rounding errors.
 """
 
-from __future__ import annotations
+from libc.math cimport fabs, sqrt
+from npp_env.sim.layout cimport Level, World, column_of, ifloor, row_of
 
-import cython
+cdef double ARC_RADIUS = 24.0
+cdef double TOUCH_RADIUS = 10.1
+cdef double FRONT_BONUS = 0.1
+cdef double SLACK_PX = 0.01
+cdef double RAY_PX = 2000.0
 
-if cython.compiled:
-    from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.layout import Level, World, column_of, ifloor, row_of
-else:
-    from math import fabs, sqrt
-
-    from npp_env.sim.structs import column_of, ifloor, row_of
-
-ARC_RADIUS = cython.declare(cython.double, 24.0)
-TOUCH_RADIUS = cython.declare(cython.double, 10.1)
-FRONT_BONUS = cython.declare(cython.double, 0.1)
-SLACK_PX = cython.declare(cython.double, 0.01)
-RAY_PX = cython.declare(cython.double, 2000.0)
-
-HORIZONTAL = cython.declare(cython.int, 0)
-VERTICAL = cython.declare(cython.int, 1)
-SLANTED = cython.declare(cython.int, 2)
-CONVEX = cython.declare(cython.int, 3)
+cdef int HORIZONTAL = 0
+cdef int VERTICAL = 1
+cdef int SLANTED = 2
+cdef int CONVEX = 3
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def is_open(w: cython.pointer(World), i: cython.int) -> cython.int:
+cdef inline int is_open(World* w, int i) noexcept nogil:
     """Whether wall i is the line of an open door."""
     return w.level.walls[i].door >= 0 and (w.flags[w.level.walls[i].door] & 1) != 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def closest_on_wall(w: cython.pointer(World), i: cython.int, x: cython.double, y: cython.double) -> cython.void:
+cdef void closest_on_wall(World* w, int i, double x, double y) noexcept nogil:
     """Put the nearest point of wall i into (a, b) and whether the wall is seen from behind into back."""
-    x1: cython.double = w.level.walls[i].x1
-    y1: cython.double = w.level.walls[i].y1
-    x2: cython.double = w.level.walls[i].x2
-    y2: cython.double = w.level.walls[i].y2
-    dx: cython.double = x - x1
-    dy: cython.double = y - y1
-    kind: cython.int = w.level.walls[i].kind
-    ex: cython.double
-    ey: cython.double
-    u: cython.double
-    d: cython.double
+    cdef double x1 = w.level.walls[i].x1
+    cdef double y1 = w.level.walls[i].y1
+    cdef double x2 = w.level.walls[i].x2
+    cdef double y2 = w.level.walls[i].y2
+    cdef double dx = x - x1
+    cdef double dy = y - y1
+    cdef int kind = w.level.walls[i].kind
+    cdef double ex, ey, u, d
     if kind < CONVEX:
         ex = x2 - x1
         ey = y2 - y1
@@ -85,35 +66,25 @@ def closest_on_wall(w: cython.pointer(World), i: cython.int, x: cython.double, y
         w.b = y1 + ARC_RADIUS * y2
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, rho: cython.double) -> cython.int:
+cdef int nearest_point(World* w, double x, double y, double rho) noexcept nogil:
     """Nearest wall point (a, b) among the cells within rho; front faces are preferred by a little.
 
     Returns:
         +1 if the wall shows its front, -1 if its back, 0 if there is no wall.
     """
-    level: cython.pointer(Level) = w.level
-    r1: cython.int = row_of(y - rho)
-    r2: cython.int = row_of(y + rho)
-    c2: cython.int = column_of(x + rho)
-    best: cython.double = 9999999.0
-    best_a: cython.double = 0.0
-    best_b: cython.double = 0.0
-    side: cython.int = 0
-    c: cython.int
-    i: cython.int
-    kind: cython.int
-    back: cython.int
-    t: cython.double
-    u: cython.double
-    q: cython.double
-    a: cython.double = 0.0
-    b: cython.double = 0.0
-    e: cython.double
-    z1: cython.double
-    d: cython.double
+    cdef Level* level = w.level
+    cdef int r1 = row_of(y - rho)
+    cdef int r2 = row_of(y + rho)
+    cdef int c2 = column_of(x + rho)
+    cdef double best = 9999999.0
+    cdef double best_a = 0.0
+    cdef double best_b = 0.0
+    cdef int side = 0
+    cdef int c, i, kind, back
+    cdef double t, u, q
+    cdef double a = 0.0
+    cdef double b = 0.0
+    cdef double e, z1, d
     for c in range(column_of(x - rho), c2 + 1):
         for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
             if level.walls[i].door >= 0 and (w.flags[level.walls[i].door] & 1) != 0:
@@ -171,28 +142,23 @@ def nearest_point(w: cython.pointer(World), x: cython.double, y: cython.double, 
     return side
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def nearest_plain(w: cython.pointer(World), x: cython.double, y: cython.double, reach: cython.double) -> cython.int:
+cdef int nearest_plain(World* w, double x, double y, double reach) noexcept nogil:
     """Nearest wall point (a, b) by plain distance, doors winning ties; sets back and on_door.
 
     Returns:
         The index of the wall, or -1.
     """
-    r1: cython.int = row_of(y - reach)
-    r2: cython.int = row_of(y + reach)
-    c2: cython.int = column_of(x + reach)
-    best: cython.double = 9999999.0
-    best_a: cython.double = 0.0
-    best_b: cython.double = 0.0
-    best_back: cython.int = 0
-    best_door: cython.int = 0
-    found: cython.int = -1
-    c: cython.int
-    i: cython.int
-    is_door: cython.int
-    q: cython.double
+    cdef int r1 = row_of(y - reach)
+    cdef int r2 = row_of(y + reach)
+    cdef int c2 = column_of(x + reach)
+    cdef double best = 9999999.0
+    cdef double best_a = 0.0
+    cdef double best_b = 0.0
+    cdef int best_back = 0
+    cdef int best_door = 0
+    cdef int found = -1
+    cdef int c, i, is_door
+    cdef double q
     for c in range(column_of(x - reach), c2 + 1):
         for i in range(w.level.wall_start[c * 25 + r1], w.level.wall_start[c * 25 + r2 + 1]):
             if is_open(w, i):
@@ -214,21 +180,14 @@ def nearest_plain(w: cython.pointer(World), x: cython.double, y: cython.double, 
     return found
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touched_wall(w: cython.pointer(World), x: cython.double, y: cython.double) -> cython.double:
+cdef double touched_wall(World* w, double x, double y) noexcept nogil:
     """Horizontal normal of the first wall within reach whose nearest point is level with (x, y), else 0."""
-    level: cython.pointer(Level) = w.level
-    r1: cython.int = row_of(y - TOUCH_RADIUS)
-    r2: cython.int = row_of(y + TOUCH_RADIUS)
-    c2: cython.int = column_of(x + TOUCH_RADIUS)
-    c: cython.int
-    i: cython.int
-    kind: cython.int
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
+    cdef Level* level = w.level
+    cdef int r1 = row_of(y - TOUCH_RADIUS)
+    cdef int r2 = row_of(y + TOUCH_RADIUS)
+    cdef int c2 = column_of(x + TOUCH_RADIUS)
+    cdef int c, i, kind
+    cdef double dx, dy, d
     for c in range(column_of(x - TOUCH_RADIUS), c2 + 1):
         for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
             kind = level.walls[i].kind
@@ -249,45 +208,24 @@ def touched_wall(w: cython.pointer(World), x: cython.double, y: cython.double) -
     return 0.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sweep_point(
-    a: cython.double,
-    b: cython.double,
-    x: cython.double,
-    y: cython.double,
-    vx: cython.double,
-    vy: cython.double,
-    rho: cython.double,
-) -> cython.double:
+cdef double sweep_point(double a, double b, double x, double y, double vx, double vy, double rho) noexcept nogil:
     """Fraction of the displacement until the circle meets the point (a, b)."""
-    dx: cython.double = x - a
-    dy: cython.double = y - b
-    gap: cython.double = dx * dx + dy * dy - rho * rho
+    cdef double p, speed, k
+    cdef double dx = x - a
+    cdef double dy = y - b
+    cdef double gap = dx * dx + dy * dy - rho * rho
     if gap > 0:
-        p: cython.double = dx * vx + dy * vy
+        p = dx * vx + dy * vy
         if p < 0:
-            speed: cython.double = vx * vx + vy * vy
-            k: cython.double = p * p - speed * gap
+            speed = vx * vx + vy * vy
+            k = p * p - speed * gap
             if speed > 0.0001 and k >= 0:
                 return (-p - sqrt(k)) / speed
         return 1.0
     return 0.0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def sweep_line(
-    s: cython.double,
-    t0: cython.double,
-    r: cython.double,
-    along: cython.double,
-    length: cython.double,
-    rho: cython.double,
-) -> cython.double:
+cdef inline double sweep_line(double s, double t0, double r, double along, double length, double rho) noexcept nogil:
     """Fraction until the circle meets the inside of a segment.
 
     Args:
@@ -298,8 +236,7 @@ def sweep_line(
         length: Length of the segment.
         rho: Radius of the circle.
     """
-    tau: cython.double
-    t1: cython.double
+    cdef double tau, t1
     if fabs(s) >= rho:
         if r * s < 0:
             tau = (fabs(s) - rho) / fabs(r)
@@ -313,27 +250,17 @@ def sweep_line(
     return 1.0
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def sweep_arc(
-    qx: cython.double,
-    qy: cython.double,
-    dx: cython.double,
-    dy: cython.double,
-    vx: cython.double,
-    vy: cython.double,
-    rho: cython.double,
-) -> cython.double:
+cdef inline double sweep_arc(
+    double qx, double qy, double dx, double dy, double vx, double vy, double rho
+) noexcept nogil:
     """Fraction until the circle, at (dx, dy) from the arc's centre, meets the arc of quadrant (qx, qy)."""
-    square: cython.double = dx * dx + dy * dy
-    speed: cython.double = vx * vx + vy * vy
-    p: cython.double = dx * vx + dy * vy
-    outer: cython.double = ARC_RADIUS + rho
-    inner: cython.double = ARC_RADIUS - rho
-    tau: cython.double = 1.0
-    k: cython.double
+    cdef double square = dx * dx + dy * dy
+    cdef double speed = vx * vx + vy * vy
+    cdef double p = dx * vx + dy * vy
+    cdef double outer = ARC_RADIUS + rho
+    cdef double inner = ARC_RADIUS - rho
+    cdef double tau = 1.0
+    cdef double k
     if square > outer * outer:
         k = p * p - speed * (square - outer * outer)
         if speed > 0.0001 and p < 0 and k >= 0:
@@ -351,29 +278,14 @@ def sweep_arc(
     return 1.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sweep_wall(
-    w: cython.pointer(World),
-    i: cython.int,
-    x: cython.double,
-    y: cython.double,
-    vx: cython.double,
-    vy: cython.double,
-    rho: cython.double,
-) -> cython.double:
+cdef double sweep_wall(World* w, int i, double x, double y, double vx, double vy, double rho) noexcept nogil:
     """Fraction of the displacement until the circle meets wall i."""
-    x1: cython.double = w.level.walls[i].x1
-    y1: cython.double = w.level.walls[i].y1
-    x2: cython.double = w.level.walls[i].x2
-    y2: cython.double = w.level.walls[i].y2
-    kind: cython.int = w.level.walls[i].kind
-    tau: cython.double
-    other: cython.double
-    length: cython.double
-    nx: cython.double
-    ny: cython.double
+    cdef double x1 = w.level.walls[i].x1
+    cdef double y1 = w.level.walls[i].y1
+    cdef double x2 = w.level.walls[i].x2
+    cdef double y2 = w.level.walls[i].y2
+    cdef int kind = w.level.walls[i].kind
+    cdef double tau, other, length, nx, ny
     if kind >= CONVEX:
         tau = sweep_arc(x2, y2, x - x1, y - y1, vx, vy, rho)
         other = sweep_point(x1 + ARC_RADIUS * x2, y1, x, y, vx, vy, rho)
@@ -410,45 +322,30 @@ def sweep_wall(
     return tau
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def sweep(
-    w: cython.pointer(World),
-    x: cython.double,
-    y: cython.double,
-    vx: cython.double,
-    vy: cython.double,
-    rho: cython.double,
-) -> cython.double:
+cdef double sweep(World* w, double x, double y, double vx, double vy, double rho) noexcept nogil:
     """Fraction (at most 1) of the displacement until the circle meets any wall."""
-    level: cython.pointer(Level) = w.level
-    left: cython.double = x
-    right: cython.double = x + vx
-    top: cython.double = y
-    bottom: cython.double = y + vy
+    cdef Level* level = w.level
+    cdef double left = x
+    cdef double right = x + vx
+    cdef double top = y
+    cdef double bottom = y + vy
     if right < left:
         left, right = right, left
     if bottom < top:
         top, bottom = bottom, top
-    m: cython.double = rho + 1
-    c1: cython.int = column_of(left - m)
-    c2: cython.int = column_of(right + m)
-    r1: cython.int = row_of(top - m)
-    r2: cython.int = row_of(bottom + m)
+    cdef double m = rho + 1
+    cdef int c1 = column_of(left - m)
+    cdef int c2 = column_of(right + m)
+    cdef int r1 = row_of(top - m)
+    cdef int r2 = row_of(bottom + m)
     m = rho + SLACK_PX
     left -= m
     right += m
     top -= m
     bottom += m
-    result: cython.double = 1.0
-    tau: cython.double
-    x1: cython.double
-    y1: cython.double
-    x2: cython.double
-    y2: cython.double
-    c: cython.int
-    i: cython.int
+    cdef double result = 1.0
+    cdef double tau, x1, y1, x2, y2
+    cdef int c, i
     for c in range(c1, c2 + 1):
         for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
             x1 = level.walls[i].x1
@@ -472,25 +369,18 @@ def sweep(
     return result
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def ray_length(
-    w: cython.pointer(World), x: cython.double, y: cython.double, dx: cython.double, dy: cython.double
-) -> cython.double:
+cdef double ray_length(World* w, double x, double y, double dx, double dy) noexcept nogil:
     """Distance along the unit direction to the first active wall; 2000 if there is none."""
-    c: cython.int = ifloor(x / 24)
-    r: cython.int = ifloor(y / 24)
-    step_c: cython.int = 0
-    step_r: cython.int = 0
-    delta_x: cython.double = 0.0
-    delta_y: cython.double = 0.0
-    next_x: cython.double = 999999.0
-    next_y: cython.double = 999999.0
-    best: cython.double
-    tau: cython.double
-    i: cython.int
-    cell: cython.int
+    cdef int c = ifloor(x / 24)
+    cdef int r = ifloor(y / 24)
+    cdef int step_c = 0
+    cdef int step_r = 0
+    cdef double delta_x = 0.0
+    cdef double delta_y = 0.0
+    cdef double next_x = 999999.0
+    cdef double next_y = 999999.0
+    cdef double best, tau
+    cdef int i, cell
     if dx > 0:
         step_c = 1
         delta_x = 24 / dx

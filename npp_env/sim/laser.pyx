@@ -5,45 +5,30 @@ alone here. A turret takes two movers: the first holds position, beam angle (u),
 (v), sense (phase) and mode (turn: 1 surface, 0 spinner); the second holds the last wall point.
 """
 
-from __future__ import annotations
+from libc.math cimport atan2, cos, fabs, sin, sqrt
+from npp_env.sim.body cimport is_target, kill, segment_hits
+from npp_env.sim.layout cimport Mover, Ninja, World
+from npp_env.sim.walls cimport nearest_plain, ray_length
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import atan2, cos, fabs, sin, sqrt
-    from cython.cimports.npp_env.sim.body import is_target, kill, segment_hits
-    from cython.cimports.npp_env.sim.layout import Mover, Ninja, World
-    from cython.cimports.npp_env.sim.walls import nearest_plain, ray_length
-else:
-    from math import atan2, cos, fabs, sin, sqrt
-
-    from npp_env.sim.body import is_target, kill, segment_hits
-    from npp_env.sim.walls import nearest_plain, ray_length
-
-PI = cython.declare(cython.double, 3.141592653589793)
-TWO_PI = cython.declare(cython.double, 6.283185307179586)
-RADIUS = cython.declare(cython.double, 5.9)
-REACH = cython.declare(cython.double, 12.0)
-SPIN = cython.declare(cython.double, 0.010471975)
-CRAWL_PX = cython.declare(cython.double, 0.1)
-CORNER_TURN = cython.declare(cython.double, 0.005524805665672641)
-BEAM_TURN = cython.declare(cython.double, 0.11049611331345282)
+cdef double PI = 3.141592653589793
+cdef double TWO_PI = 6.283185307179586
+cdef double RADIUS = 5.9
+cdef double REACH = 12.0
+cdef double SPIN = 0.010471975
+cdef double CRAWL_PX = 0.1
+cdef double CORNER_TURN = 0.005524805665672641
+cdef double BEAM_TURN = 0.11049611331345282
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def fire(w: cython.pointer(World), m: cython.int) -> cython.void:
+cdef void fire(World* w, int m) noexcept nogil:
     """Kill the ninja if the turret sees it and the beam meets it."""
-    n: cython.pointer(Ninja) = w.ninja
-    x: cython.double = w.movers[m].x
-    y: cython.double = w.movers[m].y
-    dx: cython.double = n.x - x
-    dy: cython.double = n.y - y
-    d: cython.double = sqrt(dx * dx + dy * dy)
-    length: cython.double
-    ax: cython.double
-    ay: cython.double
+    cdef Ninja* n = w.ninja
+    cdef double x = w.movers[m].x
+    cdef double y = w.movers[m].y
+    cdef double dx = n.x - x
+    cdef double dy = n.y - y
+    cdef double d = sqrt(dx * dx + dy * dy)
+    cdef double length, ax, ay
     if d > 10 and not ray_length(w, x, y, dx / d, dy / d) > d - 10:
         return
     ax = cos(w.movers[m].u)
@@ -53,20 +38,14 @@ def fire(w: cython.pointer(World), m: cython.int) -> cython.void:
         kill(w)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def crawl(w: cython.pointer(World), m: cython.int) -> cython.void:
+cdef void crawl(World* w, int m) noexcept nogil:
     """Move a surface turret along its wall by one pixel, in ten rounds, and let the beam follow."""
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    last: cython.pointer(Mover) = cython.address(w.movers[m + 1]) if cython.compiled else w.movers[m + 1]
-    beta: cython.double = b.v
-    sense: cython.int = b.phase
-    mx: cython.double
-    my: cython.double
-    d: cython.double
-    moved: cython.double
-    _round: cython.int
+    cdef Mover* b = &w.movers[m]
+    cdef Mover* last = &w.movers[m + 1]
+    cdef double beta = b.v
+    cdef int sense = b.phase
+    cdef double mx, my, d, moved
+    cdef int _round
     for _round in range(10):
         b.x += CRAWL_PX * (-sin(beta) * sense)
         b.y += CRAWL_PX * (cos(beta) * sense)
@@ -109,12 +88,9 @@ def crawl(w: cython.pointer(World), m: cython.int) -> cython.void:
         b.u -= BEAM_TURN
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_laser(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void react_laser(World* w, int e) noexcept nogil:
     """Kill test with the present beam, then turn or crawl."""
-    m: cython.int = w.level.entities[e].slot
+    cdef int m = w.level.entities[e].slot
     if is_target(w):
         fire(w, m)
     if w.movers[m].turn:
@@ -127,19 +103,16 @@ def react_laser(w: cython.pointer(World), e: cython.int) -> cython.void:
         w.movers[m].u -= TWO_PI
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def place_laser(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void place_laser(World* w, int e) noexcept nogil:
     """Decide at load between surface and spinner mode; the mover holds the record's position and angle."""
-    m: cython.int = w.level.entities[e].slot
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    i: cython.int = nearest_plain(w, b.x, b.y, REACH)
+    cdef int m = w.level.entities[e].slot
+    cdef Mover* b = &w.movers[m]
+    cdef int i = nearest_plain(w, b.x, b.y, REACH)
     if i < 0:
         return
-    nx: cython.double = b.x - w.a
-    ny: cython.double = b.y - w.b
-    d: cython.double = sqrt(nx * nx + ny * ny)
+    cdef double nx = b.x - w.a
+    cdef double ny = b.y - w.b
+    cdef double d = sqrt(nx * nx + ny * ny)
     if not (w.back or d < 7):
         return
     if d > 0:

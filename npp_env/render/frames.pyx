@@ -4,51 +4,32 @@ Both begin as a copy of the level's background (see `npp_env.render.background`)
 top. Harmful things are darker than walls and empty space, helpful ones brighter, and brightest is the ninja.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import cos, fabs, sin
-    from cython.cimports.libc.string import memcpy
-    from cython.cimports.npp_env.render.canvas import Canvas, copy_window, draw_line, fill_box, fill_disc
-    from cython.cimports.npp_env.sim.kernel import LevelHandle, bind
-    from cython.cimports.npp_env.sim.layout import Entity, Level, World, eighth_x, ifloor
-    from cython.cimports.npp_env.sim.walls import ray_length
-else:
-    from math import cos, fabs, sin
-
-    from npp_env.render.canvas import copy_window, draw_line, fill_box, fill_disc
-    from npp_env.render.uncompiled import Canvas
-    from npp_env.sim.kernel import LevelHandle
-    from npp_env.sim.structs import eighth_x, ifloor
-    from npp_env.sim.uncompiled import unpack_world
-    from npp_env.sim.walls import ray_length
+from libc.math cimport cos, fabs, sin
+from libc.string cimport memcpy
+from npp_env.render.canvas cimport Canvas, copy_window, draw_line, fill_box, fill_disc
+from npp_env.sim.kernel cimport LevelHandle, bind
+from npp_env.sim.layout cimport Entity, Level, World, eighth_x, ifloor
+from npp_env.sim.walls cimport ray_length
 
 from npp_env.errors import NppError
 from npp_env.render.greys import BACKGROUND_BYTES
 from npp_env.render.greys import WALL as WALL_GREY
 
-FRAME_SIDE = cython.declare(cython.int, 84)
-HALF_WIDTH = cython.declare(cython.int, 528)
-HALF_HEIGHT = cython.declare(cython.int, 300)
-VIEW_WIDTH = cython.declare(cython.int, 176)
-VIEW_HEIGHT = cython.declare(cython.int, 100)
-WALL = cython.declare(cython.int, WALL_GREY)
+cdef int FRAME_SIDE = 84
+cdef int HALF_WIDTH = 528
+cdef int HALF_HEIGHT = 300
+cdef int VIEW_WIDTH = 176
+cdef int VIEW_HEIGHT = 100
+cdef int WALL = WALL_GREY
 
 # Below this scale a small thing is one blot; details would only wash it out.
-DETAIL_SCALE = cython.declare(cython.double, 0.3)
+cdef double DETAIL_SCALE = 0.3
 # No entity reaches farther from its position than this, beams and door switches aside.
-REACH_PX = cython.declare(cython.double, 18.0)
-DEAD = cython.declare(cython.int, 6)
+cdef double REACH_PX = 18.0
+cdef int DEAD = 6
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_door(c: cython.pointer(Canvas), e: cython.pointer(Entity), grey: cython.int) -> cython.void:
+cdef void draw_door(Canvas* c, Entity* e, int grey) noexcept nogil:
     """The line of a closed door."""
     if e.orientation == 0 or e.orientation == 4:
         fill_box(c, e.x0, e.y0, 2.0, 12.0, grey)
@@ -56,32 +37,24 @@ def draw_door(c: cython.pointer(Canvas), e: cython.pointer(Entity), grey: cython
         fill_box(c, e.x0, e.y0, 12.0, 2.0, grey)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_plate(
-    c: cython.pointer(Canvas), e: cython.pointer(Entity), half_length: cython.double, grey: cython.int
-) -> cython.void:
+cdef void draw_plate(Canvas* c, Entity* e, double half_length, int grey) noexcept nogil:
     """A launch pad or one-way platform: a bar across its direction, and a dot on the side that it faces."""
-    nx: cython.double = eighth_x(e.orientation)
-    ny: cython.double = eighth_x((e.orientation + 6) % 8)
-    tx: cython.double = -ny * half_length
-    ty: cython.double = nx * half_length
+    cdef double nx = eighth_x(e.orientation)
+    cdef double ny = eighth_x((e.orientation + 6) % 8)
+    cdef double tx = -ny * half_length
+    cdef double ty = nx * half_length
     # One-ways hold at their position, so that the bar lies behind it.
-    x: cython.double = e.x - 2.0 * nx
-    y: cython.double = e.y - 2.0 * ny
+    cdef double x = e.x - 2.0 * nx
+    cdef double y = e.y - 2.0 * ny
     draw_line(c, x - tx, y - ty, x + tx, y + ty, 2.0, grey)
     if c.scale > DETAIL_SCALE:
         draw_line(c, e.x, e.y, e.x + 4.0 * nx, e.y + 4.0 * ny, 1.5, grey)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_fixed(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.pointer(Entity)) -> cython.void:
+cdef void draw_fixed(Canvas* c, World* w, Entity* e) noexcept nogil:
     """An entity that stays where it is, by its flag; nothing for those that move."""
-    kind: cython.int = e.kind
-    flag: cython.int = 0
+    cdef int kind = e.kind
+    cdef int flag = 0
     if kind >= 14 and kind != 21 and kind != 24:
         return
     if e.slot >= 0:
@@ -126,34 +99,29 @@ def draw_fixed(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.po
             fill_disc(c, e.x, e.y, 4.0, 136)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_laser(c: cython.pointer(Canvas), w: cython.pointer(World), m: cython.int) -> cython.void:
+cdef void draw_laser(Canvas* c, World* w, int m) noexcept nogil:
     """A laser turret with its beam, up to the wall that ends it."""
-    x: cython.double = w.movers[m].x
-    y: cython.double = w.movers[m].y
-    angle: cython.double = w.movers[m].u
+    cdef double dx, dy, length
+    cdef double x = w.movers[m].x
+    cdef double y = w.movers[m].y
+    cdef double angle = w.movers[m].u
     # A ray needs a finite start and direction.
     if fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0:
-        dx: cython.double = cos(angle)
-        dy: cython.double = sin(angle)
-        length: cython.double = ray_length(w, x, y, dx, dy)
+        dx = cos(angle)
+        dy = sin(angle)
+        length = ray_length(w, x, y, dx, dy)
         draw_line(c, x, y, x + length * dx, y + length * dy, 1.0, 16)
     fill_disc(c, x, y, 6.0, 0)
     if c.scale > DETAIL_SCALE:
         fill_disc(c, x, y, 2.5, 160)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_mover(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.pointer(Entity)) -> cython.void:
+cdef void draw_mover(Canvas* c, World* w, Entity* e) noexcept nogil:
     """An entity that moves, where it is now."""
-    kind: cython.int = e.kind
-    x: cython.double = w.movers[e.slot].x
-    y: cython.double = w.movers[e.slot].y
-    q: cython.double
+    cdef int kind = e.kind
+    cdef double x = w.movers[e.slot].x
+    cdef double y = w.movers[e.slot].y
+    cdef double q
     if kind == 14:
         fill_disc(c, x, y, 7.5, 20)
         if c.scale > DETAIL_SCALE:
@@ -184,29 +152,25 @@ def draw_mover(c: cython.pointer(Canvas), w: cython.pointer(World), e: cython.po
         fill_disc(c, x, y, 8.0, 0)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_entities(c: cython.pointer(Canvas), w: cython.pointer(World)) -> cython.void:
+cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
     """All entities, those that move above those that do not, and the ninja on top."""
-    k: cython.int
-    m: cython.int
-    apart: cython.bint
-    e: cython.pointer(Entity)
+    cdef int k, m
+    cdef bint apart
+    cdef Entity* e
     # What the canvas shows, in world pixels, with a margin for the size of things.
-    left: cython.double = c.left / c.scale - REACH_PX
-    top: cython.double = c.top / c.scale - REACH_PX
-    right: cython.double = (c.left + c.width) / c.scale + REACH_PX
-    bottom: cython.double = (c.top + c.height) / c.scale + REACH_PX
+    cdef double left = c.left / c.scale - REACH_PX
+    cdef double top = c.top / c.scale - REACH_PX
+    cdef double right = (c.left + c.width) / c.scale + REACH_PX
+    cdef double bottom = (c.top + c.height) / c.scale + REACH_PX
     for k in range(w.level.n_entities):
-        e = cython.address(w.level.entities[k]) if cython.compiled else w.level.entities[k]
+        e = &w.level.entities[k]
         # The switch of these is far from the door or exit, and one of the two may be seen.
         apart = e.kind == 3 or e.kind == 6 or e.kind == 8
         if apart or (e.x > left and e.x < right and e.y > top and e.y < bottom):
             draw_fixed(c, w, e)
     for m in range(w.level.n_movers):
         k = w.level.mover_entity[m]
-        e = cython.address(w.level.entities[k]) if cython.compiled else w.level.entities[k]
+        e = &w.level.entities[k]
         if e.slot != m or e.kind == 3:
             # Exits are drawn by their switch's flag, and of a laser's two movers only the first is its place.
             continue
@@ -219,25 +183,15 @@ def draw_entities(c: cython.pointer(Canvas), w: cython.pointer(World)) -> cython
         fill_disc(c, w.ninja.x, w.ninja.y, 5.0, 0)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_player_frame(
-    level: cython.pointer(Level),
-    state: cython.pointer(cython.uchar),
-    background: cython.pointer(cython.uchar),
-    out: cython.pointer(cython.uchar),
-) -> cython.void:
+cdef void draw_player_frame(
+    Level* level, unsigned char* state, unsigned char* background, unsigned char* out
+) noexcept nogil:
     """Draw the (84, 84) frame centred on the ninja, 2 world pixels to the pixel; beyond the level is wall."""
-    if cython.compiled:
-        world: World
-        canvas: Canvas
-        w: cython.pointer(World) = cython.address(world)
-        c: cython.pointer(Canvas) = cython.address(canvas)
-        bind(w, level, state, cython.NULL)
-    else:
-        w = unpack_world(level, state)
-        c = Canvas()
+    cdef World world
+    cdef Canvas canvas
+    cdef World* w = &world
+    cdef Canvas* c = &canvas
+    bind(w, level, state, NULL)
     c.pixels = out
     c.width = FRAME_SIDE
     c.height = FRAME_SIDE
@@ -249,38 +203,23 @@ def draw_player_frame(
     draw_entities(c, w)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def camera(position: cython.double) -> cython.double:
+cdef inline double camera(double position) noexcept nogil:
     """First pixel of the half-size picture that the player frame shows, in one axis."""
     if not (fabs(position) < 10000.0):
         return 10000.0
     return ifloor(position * 0.5 + 0.5) - 42
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def draw_global_view(
-    level: cython.pointer(Level),
-    state: cython.pointer(cython.uchar),
-    background: cython.pointer(cython.uchar),
-    out: cython.pointer(cython.uchar),
-) -> cython.void:
+cdef void draw_global_view(
+    Level* level, unsigned char* state, unsigned char* background, unsigned char* out
+) noexcept nogil:
     """Draw the (100, 176) view of the whole level, 6 world pixels to the pixel."""
-    if cython.compiled:
-        world: World
-        canvas: Canvas
-        w: cython.pointer(World) = cython.address(world)
-        c: cython.pointer(Canvas) = cython.address(canvas)
-        bind(w, level, state, cython.NULL)
-        memcpy(out, background + HALF_WIDTH * HALF_HEIGHT, VIEW_WIDTH * VIEW_HEIGHT)
-    else:
-        w = unpack_world(level, state)
-        c = Canvas()
-        out[:] = background[HALF_WIDTH * HALF_HEIGHT :]
+    cdef World world
+    cdef Canvas canvas
+    cdef World* w = &world
+    cdef Canvas* c = &canvas
+    bind(w, level, state, NULL)
+    memcpy(out, background + HALF_WIDTH * HALF_HEIGHT, VIEW_WIDTH * VIEW_HEIGHT)
     c.pixels = out
     c.width = VIEW_WIDTH
     c.height = VIEW_HEIGHT
@@ -290,7 +229,7 @@ def draw_global_view(
     draw_entities(c, w)
 
 
-def player_frame(handle: LevelHandle, state: Any, background: Any, out: Any) -> Any:
+def player_frame(LevelHandle handle not None, state, background, out):
     """Draw the frame centred on the ninja.
 
     Args:
@@ -308,7 +247,7 @@ def player_frame(handle: LevelHandle, state: Any, background: Any, out: Any) -> 
     return draw_into(handle, state, background, out, False)
 
 
-def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> Any:
+def global_view(LevelHandle handle not None, state, background, out):
     """Draw the view of the whole level.
 
     Args:
@@ -326,20 +265,17 @@ def global_view(handle: LevelHandle, state: Any, background: Any, out: Any) -> A
     return draw_into(handle, state, background, out, True)
 
 
-def draw_into(handle: LevelHandle, state: Any, background: Any, out: Any, whole: cython.bint) -> Any:
+def draw_into(LevelHandle handle not None, state, background, out, bint whole):
     """Check the arrays, and draw one frame or the other into `out`."""
-    source: cython.const[cython.uchar][::1] = background.reshape(-1)
-    block: cython.const[cython.uchar][::1] = state
-    target: cython.uchar[::1] = out.reshape(-1)
-    size: cython.int = VIEW_WIDTH * VIEW_HEIGHT if whole else FRAME_SIDE * FRAME_SIDE
+    cdef const unsigned char[::1] source = background.reshape(-1)
+    cdef const unsigned char[::1] block = state
+    cdef unsigned char[::1] target = out.reshape(-1)
+    cdef int size = VIEW_WIDTH * VIEW_HEIGHT if whole else FRAME_SIDE * FRAME_SIDE
     check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], size)
-    if cython.compiled:
-        level: cython.pointer(Level) = cython.address(handle.level)
-        bytes_in: cython.pointer(cython.uchar) = cython.cast(cython.pointer(cython.uchar), cython.address(block[0]))
-        behind: cython.pointer(cython.uchar) = cython.cast(cython.pointer(cython.uchar), cython.address(source[0]))
-        pixels: cython.pointer(cython.uchar) = cython.address(target[0])
-    else:
-        level, bytes_in, behind, pixels = handle.level, state, memoryview(source), memoryview(target)
+    cdef Level* level = &handle.level
+    cdef unsigned char* bytes_in = <unsigned char*>&block[0]
+    cdef unsigned char* behind = <unsigned char*>&source[0]
+    cdef unsigned char* pixels = &target[0]
     if whole:
         draw_global_view(level, bytes_in, behind, pixels)
     else:
@@ -347,7 +283,7 @@ def draw_into(handle: LevelHandle, state: Any, background: Any, out: Any, whole:
     return out
 
 
-def beam_length(handle: LevelHandle, state: Any, x: cython.double, y: cython.double, angle: cython.double) -> float:
+def beam_length(LevelHandle handle not None, state, double x, double y, double angle) -> float:
     """Length of a laser's beam from a finite point (x, y) in the level, up to the first wall or closed door.
 
     Args:
@@ -357,33 +293,19 @@ def beam_length(handle: LevelHandle, state: Any, x: cython.double, y: cython.dou
         y: Start of the beam in world pixels.
         angle: Its direction, 0 to the right, clockwise in radians.
     """
-    block: cython.const[cython.uchar][::1] = state
+    cdef const unsigned char[::1] block = state
     if block.shape[0] < handle.state_bytes:
         raise NppError(f"a state of this level takes {handle.state_bytes} bytes, got {block.shape[0]}")
     if not (fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0):
         raise NppError(f"a beam needs a point in the level and an angle, got ({x}, {y}) and {angle}")
-    if cython.compiled:
-        world: World
-        bind(
-            cython.address(world),
-            cython.address(handle.level),
-            cython.cast(cython.pointer(cython.uchar), cython.address(block[0])),
-            cython.NULL,
-        )
-        return ray_length(cython.address(world), x, y, cos(angle), sin(angle))
-    else:
-        return ray_length(unpack_world(handle.level, state), x, y, cos(angle), sin(angle))
+    cdef World world
+    bind(&world, &handle.level, <unsigned char*>&block[0], NULL)
+    return ray_length(&world, x, y, cos(angle), sin(angle))
 
 
-@cython.cfunc
-@cython.exceptval(-1)
-def check_sizes(
-    state_bytes: cython.Py_ssize_t,
-    block: cython.Py_ssize_t,
-    source: cython.Py_ssize_t,
-    target: cython.Py_ssize_t,
-    pixels: cython.Py_ssize_t,
-) -> cython.int:
+cdef int check_sizes(
+    Py_ssize_t state_bytes, Py_ssize_t block, Py_ssize_t source, Py_ssize_t target, Py_ssize_t pixels
+) except -1:
     """Refuse arrays that the drawing would run out of."""
     if block < state_bytes:
         raise NppError(f"a state of this level takes {state_bytes} bytes, got {block}")

@@ -1,44 +1,28 @@
 """The ninja's own pass: integrate, push out of what it overlaps, evaluate contacts."""
 
-from __future__ import annotations
+from libc.math cimport fabs, sqrt
+from npp_env.sim.body cimport kill
+from npp_env.sim.contact cimport meet_entities
+from npp_env.sim.decide cimport decide
+from npp_env.sim.layout cimport Ninja, World
+from npp_env.sim.walls cimport nearest_point, sweep, touched_wall
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.body import kill
-    from cython.cimports.npp_env.sim.contact import meet_entities
-    from cython.cimports.npp_env.sim.decide import decide
-    from cython.cimports.npp_env.sim.layout import Ninja, World
-    from cython.cimports.npp_env.sim.walls import nearest_point, sweep, touched_wall
-else:
-    from math import fabs, sqrt
-
-    from npp_env.sim.body import kill
-    from npp_env.sim.contact import meet_entities
-    from npp_env.sim.decide import decide
-    from npp_env.sim.walls import nearest_point, sweep, touched_wall
-
-IMPACT_BASE = cython.declare(cython.double, 6.0)
-IMPACT_SLOPE = cython.declare(cython.double, 4.0 / 3.0)
-CRUSH_RATIO = cython.declare(cython.double, 0.05)
+cdef double IMPACT_BASE = 6.0
+cdef double IMPACT_SLOPE = 4.0 / 3.0
+cdef double CRUSH_RATIO = 0.05
 
 # Three places near the left wall where the game's own rounding leaves a tiny slope in the floor normal, which
 # switches the uphill rules on for one tick. Ordinary starts meet them: spawn x = 36 or 48 with right held, x
 # = 60 with left held.
-TILT = cython.declare(cython.double, 2.0**-47)
-TILTED_LEFT_X1 = cython.declare(cython.double, 50.51197510492316)
-TILTED_LEFT_X2 = cython.declare(cython.double, 49.23232124849253)
-TILTED_RIGHT_X = cython.declare(cython.double, 49.153536108584795)
+cdef double TILT = 2.0**-47
+cdef double TILTED_LEFT_X1 = 50.51197510492316
+cdef double TILTED_LEFT_X2 = 49.23232124849253
+cdef double TILTED_RIGHT_X = 49.153536108584795
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def integrate(w: cython.pointer(World)) -> cython.void:
+cdef inline void integrate(World* w) noexcept nogil:
     """Move by the velocity and reset the accumulators of the pass."""
-    n: cython.pointer(Ninja) = w.ninja
+    cdef Ninja* n = w.ninja
     n.vx = n.vx * n.drag
     n.vy = n.vy * n.drag
     n.vy = n.vy + n.g
@@ -62,22 +46,14 @@ def integrate(w: cython.pointer(World)) -> cython.void:
     w.n_candidates = 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def push_from_tiles(w: cython.pointer(World)) -> cython.int:
+cdef int push_from_tiles(World* w) noexcept nogil:
     """Stop at the tiles on the way and push out of those overlapped; returns how many pushes it took."""
-    n: cython.pointer(Ninja) = w.ninja
-    dx: cython.double = n.x - w.xo
-    dy: cython.double = n.y - w.yo
-    tau: cython.double = sweep(w, w.xo, w.yo, dx, dy, 5)
-    d: cython.double
-    length: cython.double
-    qx: cython.double
-    qy: cython.double
-    c: cython.double
-    side: cython.int
-    k: cython.int
+    cdef Ninja* n = w.ninja
+    cdef double dx = n.x - w.xo
+    cdef double dy = n.y - w.yo
+    cdef double tau = sweep(w, w.xo, w.yo, dx, dy, 5)
+    cdef double d, length, qx, qy, c
+    cdef int side, k
     n.x = w.xo + tau * dx
     n.y = w.yo + tau * dy
     for k in range(32):
@@ -118,26 +94,20 @@ def push_from_tiles(w: cython.pointer(World)) -> cython.int:
     return 32
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def strike(w: cython.pointer(World), nx: cython.double, ny: cython.double) -> cython.void:
+cdef void strike(World* w, double nx, double ny) noexcept nogil:
     """Die if the speed against a surface with this normal was too high."""
-    impact: cython.double = -(nx * w.vxo + ny * w.vyo)
+    cdef double impact = -(nx * w.vxo + ny * w.vyo)
     if impact > IMPACT_BASE - IMPACT_SLOPE * fabs(ny):
         w.ninja.vx = w.vxo
         w.ninja.vy = w.vyo
         kill(w)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def evaluate_contacts(w: cython.pointer(World)) -> cython.void:
+cdef void evaluate_contacts(World* w) noexcept nogil:
     """Touch entities, then judge walls, floor, ceiling and crushing."""
-    n: cython.pointer(Ninja) = w.ninja
-    wall: cython.double = meet_entities(w, False)
-    s: cython.double
+    cdef Ninja* n = w.ninja
+    cdef double wall = meet_entities(w, False)
+    cdef double s
     if wall == 0:
         wall = touched_wall(w, n.x, n.y)
     w.was_air = n.air
@@ -172,16 +142,11 @@ def evaluate_contacts(w: cython.pointer(World)) -> cython.void:
             kill(w)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def ninja_pass(w: cython.pointer(World)) -> cython.void:
+cdef void ninja_pass(World* w) noexcept nogil:
     """The ninja's part of a tick."""
-    n: cython.pointer(Ninja) = w.ninja
-    _round: cython.int
-    pushes: cython.double
-    x: cython.double
-    y: cython.double
+    cdef Ninja* n = w.ninja
+    cdef int _round
+    cdef double pushes, x, y
     if n.state != 6:
         integrate(w)
         for _round in range(4):

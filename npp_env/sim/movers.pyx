@@ -1,41 +1,24 @@
 """The advance and react passes: what entities do by themselves before the ninja moves."""
 
-from __future__ import annotations
+from libc.math cimport fabs, sqrt
+from npp_env.sim.body cimport is_target, touches
+from npp_env.sim.grid cimport col_free, floor_value, relist, row_free
+from npp_env.sim.laser cimport react_laser
+from npp_env.sim.layout cimport Level, Mover, Ninja, World, column_of, ifloor, row_of
+from npp_env.sim.walls cimport nearest_point, sweep
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.body import is_target, touches
-    from cython.cimports.npp_env.sim.grid import col_free, floor_value, relist, row_free
-    from cython.cimports.npp_env.sim.laser import react_laser
-    from cython.cimports.npp_env.sim.layout import Level, Mover, Ninja, World, column_of, ifloor, row_of
-    from cython.cimports.npp_env.sim.walls import nearest_point, sweep
-else:
-    from math import fabs, sqrt
-
-    from npp_env.sim.body import is_target, touches
-    from npp_env.sim.grid import col_free, floor_value, relist, row_free
-    from npp_env.sim.laser import react_laser
-    from npp_env.sim.structs import column_of, ifloor, row_of
-    from npp_env.sim.walls import nearest_point, sweep
-
-ZAP_SPEED = cython.declare(cython.double, 8.0 / 7.0)
-MINI_SPEED = cython.declare(cython.double, 1.3)
-GUARD_SPEED = cython.declare(cython.double, float.fromhex("0x1.b6db6db6db6dap+1"))
-GUARD_STOP_PX = cython.declare(cython.double, 6 + 0.01)
-BLOCK_DRAG = cython.declare(cython.double, 0.98)
-BLOCK_SPRING = cython.declare(cython.double, float.fromhex("0x1.6c16c16c16c16p-6"))
-CHARGE_SPEED = cython.declare(cython.double, 20.0 / 7.0)
-RETURN_SPEED = cython.declare(cython.double, 8.0 / 7.0)
-BALL_MAX_SPEED = cython.declare(cython.double, 0.85)
+cdef double ZAP_SPEED = 8.0 / 7.0
+cdef double MINI_SPEED = 1.3
+cdef double GUARD_SPEED = float.fromhex("0x1.b6db6db6db6dap+1")
+cdef double GUARD_STOP_PX = 6 + 0.01
+cdef double BLOCK_DRAG = 0.98
+cdef double BLOCK_SPRING = float.fromhex("0x1.6c16c16c16c16p-6")
+cdef double CHARGE_SPEED = 20.0 / 7.0
+cdef double RETURN_SPEED = 8.0 / 7.0
+cdef double BALL_MAX_SPEED = 0.85
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def direction_x(direction: cython.int) -> cython.int:
+cdef inline int direction_x(int direction) noexcept nogil:
     """Horizontal part of directions 0..3: right, down, left, up."""
     if direction == 0:
         return 1
@@ -44,12 +27,9 @@ def direction_x(direction: cython.int) -> cython.int:
     return 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def turn_choice(mode: cython.int, k: cython.int) -> cython.int:
+cdef int turn_choice(int mode, int k) noexcept nogil:
     """The k-th turn (quarters clockwise) that a drone of this mode tries; one hexadecimal digit each."""
-    order: cython.int = 0x2301
+    cdef int order = 0x2301
     if mode == 1:
         order = 0x2103
     elif mode == 2:
@@ -59,23 +39,15 @@ def turn_choice(mode: cython.int, k: cython.int) -> cython.int:
     return (order >> (4 * k)) & 15
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def drone_can_go(
-    w: cython.pointer(World), m: cython.int, direction: cython.int, radius: cython.double, step: cython.double
-) -> cython.int:
+cdef int drone_can_go(World* w, int m, int direction, double radius, double step) noexcept nogil:
     """Whether the way to the next goal is free; if so the goal is stored."""
-    ux: cython.int = direction_x(direction)
-    uy: cython.int = direction_x((direction + 3) % 4)
-    x: cython.double = w.movers[m].x
-    y: cython.double = w.movers[m].y
-    goal_x: cython.double = x + step * ux
-    goal_y: cython.double = y + step * uy
-    i: cython.int
-    end: cython.int
-    low: cython.int
-    high: cython.int
+    cdef int ux = direction_x(direction)
+    cdef int uy = direction_x((direction + 3) % 4)
+    cdef double x = w.movers[m].x
+    cdef double y = w.movers[m].y
+    cdef double goal_x = x + step * ux
+    cdef double goal_y = y + step * uy
+    cdef int i, end, low, high
     if ux != 0:
         low = ifloor((y - radius) / 12)
         high = ifloor((y + radius) / 12)
@@ -99,27 +71,23 @@ def drone_can_go(
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_drone(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void advance_drone(World* w, int e) noexcept nogil:
     """Zap and mini drones: from goal to goal, turning by mode."""
-    m: cython.int = w.level.entities[e].slot
-    is_zap: cython.int = w.level.entities[e].kind == 14
-    speed: cython.double = ZAP_SPEED if is_zap else MINI_SPEED
-    old: cython.int = w.movers[m].turn
-    ux: cython.int = direction_x(old)
-    uy: cython.int = direction_x((old + 3) % 4)
-    x: cython.double = w.movers[m].x
-    y: cython.double = w.movers[m].y
-    goal_x: cython.double = w.movers[m].u
-    goal_y: cython.double = w.movers[m].v
-    dx: cython.double = goal_x - x
-    dy: cython.double = goal_y - y
-    d: cython.double = sqrt(dx * dx + dy * dy)
-    rest: cython.double
-    k: cython.int
-    new: cython.int
+    cdef int m = w.level.entities[e].slot
+    cdef int is_zap = w.level.entities[e].kind == 14
+    cdef double speed = ZAP_SPEED if is_zap else MINI_SPEED
+    cdef int old = w.movers[m].turn
+    cdef int ux = direction_x(old)
+    cdef int uy = direction_x((old + 3) % 4)
+    cdef double x = w.movers[m].x
+    cdef double y = w.movers[m].y
+    cdef double goal_x = w.movers[m].u
+    cdef double goal_y = w.movers[m].v
+    cdef double dx = goal_x - x
+    cdef double dy = goal_y - y
+    cdef double d = sqrt(dx * dx + dy * dy)
+    cdef double rest
+    cdef int k, new
     if d < 0.000001 or dx * (goal_x - (x + speed * ux)) + dy * (goal_y - (y + speed * uy)) < 0:
         w.movers[m].x = goal_x
         w.movers[m].y = goal_y
@@ -137,19 +105,16 @@ def advance_drone(w: cython.pointer(World), e: cython.int) -> cython.void:
         relist(w, m)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_guard(w: cython.pointer(World), m: cython.int) -> cython.void:
+cdef void advance_guard(World* w, int m) noexcept nogil:
     """Floor guard: runs until a wall or the end of its floor."""
-    run: cython.int = w.movers[m].phase
+    cdef int run = w.movers[m].phase
     if run == 0:
         return
-    x: cython.double = w.movers[m].x
-    new: cython.double = x + run * GUARD_SPEED
-    i: cython.int = ifloor((x + run * 6) / 12)
-    i_new: cython.int = ifloor((new + run * 6) / 12)
-    j: cython.int
+    cdef double x = w.movers[m].x
+    cdef double new = x + run * GUARD_SPEED
+    cdef int i = ifloor((x + run * 6) / 12)
+    cdef int i_new = ifloor((new + run * 6) / 12)
+    cdef int j
     if i != i_new:
         j = ifloor(w.movers[m].y / 12)
         if not col_free(w, i, j, j, run) or floor_value(w, i_new, j + 1) != 2:
@@ -159,26 +124,23 @@ def advance_guard(w: cython.pointer(World), m: cython.int) -> cython.void:
     relist(w, m)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_guard(w: cython.pointer(World), m: cython.int) -> cython.void:
+cdef void react_guard(World* w, int m) noexcept nogil:
     """Floor guard: starts when it sees the ninja on its level."""
-    n: cython.pointer(Ninja) = w.ninja
-    x: cython.double = w.movers[m].x
-    y: cython.double = w.movers[m].y
+    cdef Ninja* n = w.ninja
+    cdef double x = w.movers[m].x
+    cdef double y = w.movers[m].y
     if w.movers[m].phase != 0 or not is_target(w):
         return
     if not (y + 6 - 24 <= n.y and n.y <= y + 6):
         return
-    run: cython.int = 0
+    cdef int run = 0
     if n.x < x:
         run = -1
     elif n.x > x:
         run = 1
-    i: cython.int = ifloor(x / 12)
-    end: cython.int = ifloor(n.x / 12)
-    j: cython.int = ifloor(y / 12)
+    cdef int i = ifloor(x / 12)
+    cdef int end = ifloor(n.x / 12)
+    cdef int j = ifloor(y / 12)
     while i != end:
         if not col_free(w, i, j, j, run):
             return
@@ -186,19 +148,16 @@ def react_guard(w: cython.pointer(World), m: cython.int) -> cython.void:
     w.movers[m].phase = run
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_block(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void advance_block(World* w, int e) noexcept nogil:
     """Bounce block: a damped spring around its origin."""
-    m: cython.int = w.level.entities[e].slot
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
+    cdef int m = w.level.entities[e].slot
+    cdef Mover* b = &w.movers[m]
     b.u = b.u * BLOCK_DRAG
     b.v = b.v * BLOCK_DRAG
     b.x += b.u
     b.y += b.v
-    fx: cython.double = BLOCK_SPRING * (w.level.entities[e].x0 - b.x)
-    fy: cython.double = BLOCK_SPRING * (w.level.entities[e].y0 - b.y)
+    cdef double fx = BLOCK_SPRING * (w.level.entities[e].x0 - b.x)
+    cdef double fy = BLOCK_SPRING * (w.level.entities[e].y0 - b.y)
     b.x += fx
     b.y += fy
     b.u += fx
@@ -206,39 +165,30 @@ def advance_block(w: cython.pointer(World), e: cython.int) -> cython.void:
     relist(w, m)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def thwump_free(
-    w: cython.pointer(World), horizontal: cython.int, i: cython.int, cross: cython.double, step: cython.int
-) -> cython.int:
+cdef inline int thwump_free(World* w, int horizontal, int i, double cross, int step) noexcept nogil:
     """Whether a thwump may leave half cell i of its moving axis."""
-    low: cython.int = ifloor((cross - 11) / 12)
-    high: cython.int = ifloor((cross + 11) / 12)
+    cdef int low = ifloor((cross - 11) / 12)
+    cdef int high = ifloor((cross + 11) / 12)
     if horizontal:
         return col_free(w, i, low, high, step)
     return row_free(w, low, high, i, step)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_thwump(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void advance_thwump(World* w, int e) noexcept nogil:
     """Thwump: charges until blocked, then returns to its origin."""
-    m: cython.int = w.level.entities[e].slot
-    phase: cython.int = w.movers[m].phase
+    cdef int m = w.level.entities[e].slot
+    cdef int phase = w.movers[m].phase
     if phase == 0:
         return
-    o: cython.int = w.level.entities[e].orientation
-    horizontal: cython.int = o == 0 or o == 4
-    q: cython.int = 1 if o == 0 or o == 2 else -1
-    z: cython.double = w.movers[m].x if horizontal else w.movers[m].y
-    cross: cython.double = w.movers[m].y if horizontal else w.movers[m].x
-    origin: cython.double = w.level.entities[e].x0 if horizontal else w.level.entities[e].y0
-    speed: cython.double = CHARGE_SPEED if phase == 1 else RETURN_SPEED
-    step: cython.int = q * phase
-    new: cython.double = z + speed * step
+    cdef int o = w.level.entities[e].orientation
+    cdef int horizontal = o == 0 or o == 4
+    cdef int q = 1 if o == 0 or o == 2 else -1
+    cdef double z = w.movers[m].x if horizontal else w.movers[m].y
+    cdef double cross = w.movers[m].y if horizontal else w.movers[m].x
+    cdef double origin = w.level.entities[e].x0 if horizontal else w.level.entities[e].y0
+    cdef double speed = CHARGE_SPEED if phase == 1 else RETURN_SPEED
+    cdef int step = q * phase
+    cdef double new = z + speed * step
     if phase == -1 and (new - origin) * (z - origin) < 0:
         w.movers[m].phase = 0
         if horizontal:
@@ -246,7 +196,7 @@ def advance_thwump(w: cython.pointer(World), e: cython.int) -> cython.void:
         else:
             w.movers[m].y = origin
         return
-    i: cython.int = ifloor((z + step * 11) / 12)
+    cdef int i = ifloor((z + step * 11) / 12)
     if i != ifloor((new + step * 11) / 12) and not thwump_free(w, horizontal, i, cross, step):
         w.movers[m].phase = -1
         return
@@ -257,27 +207,24 @@ def advance_thwump(w: cython.pointer(World), e: cython.int) -> cython.void:
     relist(w, m)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_thwump(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void react_thwump(World* w, int e) noexcept nogil:
     """Thwump: charges when the ninja is in its lane, in front of the first obstacle."""
-    m: cython.int = w.level.entities[e].slot
+    cdef int m = w.level.entities[e].slot
     if w.movers[m].phase != 0 or not is_target(w):
         return
-    o: cython.int = w.level.entities[e].orientation
-    horizontal: cython.int = o == 0 or o == 4
-    q: cython.int = 1 if o == 0 or o == 2 else -1
-    z: cython.double = w.movers[m].x if horizontal else w.movers[m].y
-    cross: cython.double = w.movers[m].y if horizontal else w.movers[m].x
-    z_ninja: cython.double = w.ninja.x if horizontal else w.ninja.y
-    cross_ninja: cython.double = w.ninja.y if horizontal else w.ninja.x
+    cdef int o = w.level.entities[e].orientation
+    cdef int horizontal = o == 0 or o == 4
+    cdef int q = 1 if o == 0 or o == 2 else -1
+    cdef double z = w.movers[m].x if horizontal else w.movers[m].y
+    cdef double cross = w.movers[m].y if horizontal else w.movers[m].x
+    cdef double z_ninja = w.ninja.x if horizontal else w.ninja.y
+    cdef double cross_ninja = w.ninja.y if horizontal else w.ninja.x
     if not fabs(cross - cross_ninja) < 38:
         return
-    target: cython.int = ifloor(z_ninja / 12)
-    i: cython.int = ifloor((z - q * 11) / 12)
-    delta: cython.int = target - i
-    steps: cython.int = 0
+    cdef int target = ifloor(z_ninja / 12)
+    cdef int i = ifloor((z - q * 11) / 12)
+    cdef int delta = target - i
+    cdef int steps = 0
     if delta * q < 0:
         return
     while steps < 100:
@@ -290,16 +237,11 @@ def react_thwump(w: cython.pointer(World), e: cython.int) -> cython.void:
         w.movers[m].phase = 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_boost(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void advance_boost(World* w, int e) noexcept nogil:
     """Boost pad: adds speed when the ninja enters."""
-    n: cython.pointer(Ninja) = w.ninja
-    flag: cython.int = w.level.entities[e].slot
-    speed: cython.double
-    ax: cython.double
-    ay: cython.double
+    cdef Ninja* n = w.ninja
+    cdef int flag = w.level.entities[e].slot
+    cdef double speed, ax, ay
     if not is_target(w) or not touches(w, w.level.entities[e].x, w.level.entities[e].y, 6):
         w.flags[flag] = 0
         return
@@ -313,15 +255,10 @@ def advance_boost(w: cython.pointer(World), e: cython.int) -> cython.void:
     w.flags[flag] = 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def advance_entities(w: cython.pointer(World)) -> cython.void:
+cdef void advance_entities(World* w) noexcept nogil:
     """Run the advance rules, by type and then in map order."""
-    level: cython.pointer(Level) = w.level
-    k: cython.int
-    e: cython.int
-    kind: cython.int
+    cdef Level* level = w.level
+    cdef int k, e, kind
     for k in range(level.n_advance):
         e = level.advance_order[k]
         kind = level.entities[e].kind
@@ -337,11 +274,7 @@ def advance_entities(w: cython.pointer(World)) -> cython.void:
             advance_drone(w, e)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def mine_radius(mode: cython.int) -> cython.double:
+cdef inline double mine_radius(int mode) noexcept nogil:
     """Radius of a mine: armed, idle, arming."""
     if mode == 0:
         return 4.0
@@ -350,19 +283,11 @@ def mine_radius(mode: cython.int) -> cython.double:
     return 4.5
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_mines(w: cython.pointer(World)) -> cython.void:
+cdef void react_mines(World* w) noexcept nogil:
     """Toggle mines near the ninja, and those that are arming wherever they are."""
-    level: cython.pointer(Level) = w.level
-    k: cython.int
-    e: cython.int
-    f: cython.int
-    c: cython.int
-    r: cython.int
-    col: cython.int
-    target: cython.int = is_target(w)
+    cdef Level* level = w.level
+    cdef int k, e, f, c, r, col
+    cdef int target = is_target(w)
     if w.ninja.arming > 0:
         for k in range(level.n_mines):
             e = level.mines[k]
@@ -392,19 +317,12 @@ def react_mines(w: cython.pointer(World)) -> cython.void:
                 w.ninja.arming += 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_ball(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void react_ball(World* w, int e) noexcept nogil:
     """Death ball: pulled towards the ninja, bounces off tiles and other balls."""
-    n: cython.pointer(Ninja) = w.ninja
-    m: cython.int = w.level.entities[e].slot
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
-    speed: cython.double
-    excess: cython.double
+    cdef Ninja* n = w.ninja
+    cdef int m = w.level.entities[e].slot
+    cdef Mover* b = &w.movers[m]
+    cdef double dx, dy, d, speed, excess
     if not is_target(w):
         b.u = b.u * 0.95
         b.v = b.v * 0.95
@@ -425,7 +343,7 @@ def react_ball(w: cython.pointer(World), e: cython.int) -> cython.void:
             excess = excess + BALL_MAX_SPEED
             b.u = b.u / speed * excess
             b.v = b.v / speed * excess
-    tau: cython.double = sweep(w, b.x, b.y, b.u, b.v, 4)
+    cdef double tau = sweep(w, b.x, b.y, b.u, b.v, 4)
     b.x = b.x + tau * b.u
     b.y = b.y + tau * b.v
     if not push_ball_out(w, b):
@@ -434,21 +352,12 @@ def react_ball(w: cython.pointer(World), e: cython.int) -> cython.void:
     relist(w, m)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def push_ball_out(w: cython.pointer(World), b: cython.pointer(Mover)) -> cython.int:
+cdef int push_ball_out(World* w, Mover* b) noexcept nogil:
     """Push a death ball out of the tiles and reflect it; returns 0 if its centre lies on a wall."""
-    sum_x: cython.double = 0.0
-    sum_y: cython.double = 0.0
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
-    length: cython.double
-    p: cython.double
-    factor: cython.double
-    side: cython.int
-    _round: cython.int
+    cdef double sum_x = 0.0
+    cdef double sum_y = 0.0
+    cdef double dx, dy, d, length, p, factor
+    cdef int side, _round
     for _round in range(16):
         side = nearest_point(w, b.x, b.y, 8)
         if side == 0:
@@ -477,17 +386,11 @@ def push_ball_out(w: cython.pointer(World), b: cython.pointer(Mover)) -> cython.
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def bounce_off_balls(w: cython.pointer(World), e: cython.int, b: cython.pointer(Mover)) -> cython.void:
+cdef void bounce_off_balls(World* w, int e, Mover* b) noexcept nogil:
     """Repel a death ball and the later ones that it overlaps."""
-    ordinal: cython.int = w.level.entities[e].link
-    k: cython.int
-    o: cython.int
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
+    cdef int ordinal = w.level.entities[e].link
+    cdef int k, o
+    cdef double dx, dy, d
     if ordinal + 1 >= w.level.ball_count:
         return
     for k in range(ordinal + 1, w.level.n_balls):
@@ -504,17 +407,13 @@ def bounce_off_balls(w: cython.pointer(World), e: cython.int, b: cython.pointer(
             w.movers[o].v -= dy
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def step_shove(w: cython.pointer(World), m: cython.int, sign: cython.int, length: cython.int) -> cython.void:
+cdef void step_shove(World* w, int m, int sign, int length) noexcept nogil:
     """Move a shove thwump along (or against) its direction, or turn it back at an obstacle."""
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    step: cython.int
-    i: cython.int
-    new: cython.double
+    cdef Mover* b = &w.movers[m]
+    cdef int step, i
+    cdef double new
     if b.v == 0:
-        step = sign * cython.cast(cython.int, b.u)
+        step = sign * <int>b.u
         new = b.x + step * length
         i = ifloor(b.x / 12)
         if i != ifloor(new / 12) and not col_free(w, i, ifloor((b.y - 8) / 12), ifloor((b.y + 8) / 12), step):
@@ -522,7 +421,7 @@ def step_shove(w: cython.pointer(World), m: cython.int, sign: cython.int, length
             return
         b.x = new
     else:
-        step = sign * cython.cast(cython.int, b.v)
+        step = sign * <int>b.v
         new = b.y + step * length
         i = ifloor(b.y / 12)
         if i != ifloor(new / 12) and not row_free(w, ifloor((b.x - 8) / 12), ifloor((b.x + 8) / 12), i, step):
@@ -532,14 +431,11 @@ def step_shove(w: cython.pointer(World), m: cython.int, sign: cython.int, length
     relist(w, m)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_shove(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void react_shove(World* w, int e) noexcept nogil:
     """Shove thwump: launched when the ninja has left it, then returns."""
-    m: cython.int = w.level.entities[e].slot
-    x0: cython.double = w.level.entities[e].x0
-    y0: cython.double = w.level.entities[e].y0
+    cdef int m = w.level.entities[e].slot
+    cdef double x0 = w.level.entities[e].x0
+    cdef double y0 = w.level.entities[e].y0
     if w.movers[m].phase == 1:
         if w.movers[m].turn:
             w.movers[m].turn = 0
@@ -556,19 +452,13 @@ def react_shove(w: cython.pointer(World), e: cython.int) -> cython.void:
         step_shove(w, m, -1, 4)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def react_entities(w: cython.pointer(World)) -> cython.void:
+cdef void react_entities(World* w) noexcept nogil:
     """Run the react rules, by type and then in map order.
 
     Mines come first: no other rule before theirs changes what they look at.
     """
-    level: cython.pointer(Level) = w.level
-    k: cython.int
-    e: cython.int
-    kind: cython.int
-    f: cython.int
+    cdef Level* level = w.level
+    cdef int k, e, kind, f
     if level.n_mines:
         react_mines(w)
     for k in range(level.n_react):

@@ -5,26 +5,14 @@ spawn, 1 at the exit, over the switch. A terminal state has potential 0, so that
 telescope to minus the potential of the first state, whatever the policy did: the best policy stays the best.
 """
 
-from __future__ import annotations
-
-import cython
-
-if cython.compiled:
-    from cython.cimports.npp_env.sim.layout import Ninja
+from npp_env.sim.layout cimport Ninja
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def event_reward(
-    weights: cython.pointer(Weights),
-    ninja: cython.pointer(Ninja),
-    ticks: cython.int,
-    gold_before: cython.int,
-    switches_before: cython.int,
-) -> cython.double:
+cdef double event_reward(
+    Weights* weights, Ninja* ninja, int ticks, int gold_before, int switches_before
+) noexcept nogil:
     """Reward for what happened during some ticks."""
-    total: cython.double = weights.time_weight * ticks + weights.gold_weight * (ninja.gold - gold_before)
+    cdef double total = weights.time_weight * ticks + weights.gold_weight * (ninja.gold - gold_before)
     if switches_before == 0 and ninja.switches > 0:
         total += weights.switch_weight
     if ninja.state == 8:
@@ -34,12 +22,7 @@ def event_reward(
     return total
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def shaping_reward(
-    weights: cython.pointer(Weights), before: cython.double, after: cython.double, terminated: cython.int
-) -> cython.double:
+cdef double shaping_reward(Weights* weights, double before, double after, int terminated) noexcept nogil:
     """The shaping term between the potentials of two states."""
     if terminated:
         after = 0.0

@@ -4,23 +4,16 @@ They stand here so that building a graph does not load an image library into eve
 more memory than a thousand environments.
 """
 
-from __future__ import annotations
-
-from typing import Any
-
-import cython
 import numpy as np
 
-FAR = cython.declare(cython.int, 1000000000)
+cdef int FAR = 1000000000
 # Steps along an axis, diagonally and as a knight, in fifths of a pixel: within 2 % of the straight distance.
-STRAIGHT = cython.declare(cython.int, 5)
-DIAGONAL = cython.declare(cython.int, 7)
-KNIGHT = cython.declare(cython.int, 11)
+cdef int STRAIGHT = 5
+cdef int DIAGONAL = 7
+cdef int KNIGHT = 11
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def root_of(parents: cython.uint[::1], label: cython.uint) -> cython.uint:
+cdef unsigned int root_of(unsigned int[::1] parents, unsigned int label) noexcept:
     """The representative of a label; halves the way for the next one who asks."""
     while parents[label] != label:
         parents[label] = parents[parents[label]]
@@ -28,7 +21,7 @@ def root_of(parents: cython.uint[::1], label: cython.uint) -> cython.uint:
     return label
 
 
-def label_pieces(image: Any) -> tuple[int, Any]:
+def label_pieces(image) -> tuple:
     """Number the connected pieces (8 neighbours) of the non-zero pixels.
 
     Args:
@@ -38,20 +31,18 @@ def label_pieces(image: Any) -> tuple[int, Any]:
         One more than the number of pieces, and a fresh uint16 array with 0 for the background and 1.. for the pieces in
         the order in which a scan from the top left meets them.
     """
-    source: cython.uchar[:, ::1] = image
-    height: cython.Py_ssize_t = image.shape[0]
-    width: cython.Py_ssize_t = image.shape[1]
-    provisional: cython.uint[:, ::1] = np.zeros((height, width), np.uint32)
-    parents: cython.uint[::1] = np.zeros(height * width // 2 + width + 2, np.uint32)
-    numbers: cython.uint[::1] = np.zeros(height * width // 2 + width + 2, np.uint32)
+    cdef unsigned char[:, ::1] source = image
+    cdef Py_ssize_t height = image.shape[0]
+    cdef Py_ssize_t width = image.shape[1]
+    cdef unsigned int[:, ::1] provisional = np.zeros((height, width), np.uint32)
+    cdef unsigned int[::1] parents = np.zeros(height * width // 2 + width + 2, np.uint32)
+    cdef unsigned int[::1] numbers = np.zeros(height * width // 2 + width + 2, np.uint32)
     labels = np.zeros((height, width), np.uint16)
-    final: cython.ushort[:, ::1] = labels
-    count: cython.uint = 1
-    pieces: cython.uint = 0
-    label: cython.uint
-    other: cython.uint
-    y: cython.Py_ssize_t
-    x: cython.Py_ssize_t
+    cdef unsigned short[:, ::1] final = labels
+    cdef unsigned int count = 1
+    cdef unsigned int pieces = 0
+    cdef unsigned int label, other
+    cdef Py_ssize_t y, x
     for y in range(height):
         for x in range(width):
             if source[y, x] == 0:
@@ -95,17 +86,10 @@ def label_pieces(image: Any) -> tuple[int, Any]:
     return int(pieces) + 1, labels
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
-def look_from(
-    distances: cython.int[:, ::1],
-    labels: cython.ushort[:, ::1],
-    y: cython.Py_ssize_t,
-    x: cython.Py_ssize_t,
-    y2: cython.Py_ssize_t,
-    x2: cython.Py_ssize_t,
-    cost: cython.int,
-) -> cython.void:
+cdef void look_from(
+    int[:, ::1] distances, unsigned short[:, ::1] labels, Py_ssize_t y, Py_ssize_t x, Py_ssize_t y2, Py_ssize_t x2,
+    int cost
+) noexcept:
     """Take over the label of a neighbour if the way over it is shorter."""
     if y2 < 0 or x2 < 0 or y2 >= distances.shape[0] or x2 >= distances.shape[1]:
         return
@@ -114,7 +98,7 @@ def look_from(
         labels[y, x] = labels[y2, x2]
 
 
-def spread_labels(image: Any) -> tuple[Any, Any]:
+def spread_labels(image) -> tuple:
     """Give every pixel the label of the nearest labelled one.
 
     Args:
@@ -124,14 +108,13 @@ def spread_labels(image: Any) -> tuple[Any, Any]:
         Fresh arrays: int32 distances in fifths of a pixel (0 where there was a label), and uint16 labels (0 only if the
         image has none).
     """
-    height: cython.Py_ssize_t = image.shape[0]
-    width: cython.Py_ssize_t = image.shape[1]
+    cdef Py_ssize_t height = image.shape[0]
+    cdef Py_ssize_t width = image.shape[1]
     found = np.array(image, np.uint16)
     measured = np.where(found != 0, 0, FAR).astype(np.int32)
-    labels: cython.ushort[:, ::1] = found
-    distances: cython.int[:, ::1] = measured
-    y: cython.Py_ssize_t
-    x: cython.Py_ssize_t
+    cdef unsigned short[:, ::1] labels = found
+    cdef int[:, ::1] distances = measured
+    cdef Py_ssize_t y, x
     for y in range(height):
         for x in range(width):
             if distances[y, x] != 0:

@@ -1,33 +1,19 @@
 """Where the ninja meets entities: gathering those near it, their push rules and their touch rules."""
 
-from __future__ import annotations
+from libc.math cimport fabs, sqrt
+from npp_env.sim.body cimport is_target, kill, segment_hits, touches, win
+from npp_env.sim.layout cimport G_FALL, Level, Mover, Ninja, World, column_of, eighth_x, row_of
+from npp_env.sim.walls cimport sweep_point
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import fabs, sqrt
-    from cython.cimports.npp_env.sim.body import is_target, kill, segment_hits, touches, win
-    from cython.cimports.npp_env.sim.layout import G_FALL, Level, Mover, Ninja, World, column_of, eighth_x, row_of
-    from cython.cimports.npp_env.sim.walls import sweep_point
-else:
-    from math import fabs, sqrt
-
-    from npp_env.sim.body import is_target, kill, segment_hits, touches, win
-    from npp_env.sim.structs import G_FALL, column_of, eighth_x, row_of
-    from npp_env.sim.walls import sweep_point
-
-PAD_SPEED = cython.declare(cython.double, 36.0 / 7.0)
+cdef double PAD_SPEED = 36.0 / 7.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def inside_square(w: cython.pointer(World), x: cython.double, y: cython.double, m: cython.double) -> cython.int:
+cdef int inside_square(World* w, double x, double y, double m) noexcept nogil:
     """Whether the ninja's centre lies in the square; sets the normal of the nearest side and both depths."""
-    dx: cython.double = w.ninja.x - x
-    dy: cython.double = w.ninja.y - y
-    px: cython.double = m - fabs(dx)
-    py: cython.double = m - fabs(dy)
+    cdef double dx = w.ninja.x - x
+    cdef double dy = w.ninja.y - y
+    cdef double px = m - fabs(dx)
+    cdef double py = m - fabs(dy)
     if not (px > 0 and py > 0):
         return 0
     if py <= px:
@@ -43,27 +29,24 @@ def inside_square(w: cython.pointer(World), x: cython.double, y: cython.double, 
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def held_by_one_way(w: cython.pointer(World), e: cython.int) -> cython.int:
+cdef int held_by_one_way(World* w, int e) noexcept nogil:
     """The hold test of a one-way platform; sets its normal and the depth."""
-    n: cython.pointer(Ninja) = w.ninja
-    nx: cython.double = eighth_x(w.level.entities[e].orientation)
-    ny: cython.double = eighth_x((w.level.entities[e].orientation + 6) % 8)
-    dx: cython.double = n.x - w.level.entities[e].x
-    dy: cython.double = n.y - w.level.entities[e].y
-    lateral: cython.double = dy * nx - dx * ny
-    motion: cython.double = (n.vy * nx - n.vx * ny) * lateral
-    width: cython.double = 0.90 if motion < 0 else 0.51
+    cdef Ninja* n = w.ninja
+    cdef double nx = eighth_x(w.level.entities[e].orientation)
+    cdef double ny = eighth_x((w.level.entities[e].orientation + 6) % 8)
+    cdef double dx = n.x - w.level.entities[e].x
+    cdef double dy = n.y - w.level.entities[e].y
+    cdef double lateral = dy * nx - dx * ny
+    cdef double motion = (n.vy * nx - n.vx * ny) * lateral
+    cdef double width = 0.90 if motion < 0 else 0.51
     if not fabs(lateral) < width * 10 + 12:
         return 0
-    dist: cython.double = dx * nx + dy * ny
+    cdef double dist = dx * nx + dy * ny
     if not (dist > 0 and dist <= 10):
         return 0
     if not n.vx * nx + n.vy * ny <= 0:
         return 0
-    old: cython.double = (w.xo - w.level.entities[e].x) * nx + (w.yo - w.level.entities[e].y) * ny
+    cdef double old = (w.xo - w.level.entities[e].x) * nx + (w.yo - w.level.entities[e].y) * ny
     if not 10 - old <= 1.1:
         return 0
     w.nx = nx
@@ -72,21 +55,13 @@ def held_by_one_way(w: cython.pointer(World), e: cython.int) -> cython.int:
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def gather_movers(w: cython.pointer(World), c: cython.int, r: cython.int) -> cython.void:
+cdef void gather_movers(World* w, int c, int r) noexcept nogil:
     """List the movers in the 3 x 3 cells around (c, r), by cell and then by their place in its list."""
     if w.candidates_cell == c * 25 + r:
         return
     w.candidates_cell = c * 25 + r
     w.n_candidates = 0
-    m: cython.int
-    k: cython.int
-    o: cython.int
-    cell: cython.int
-    dc: cython.int
-    dr: cython.int
+    cdef int m, k, o, cell, dc, dr
     for m in range(w.level.n_movers):
         cell = w.movers[m].cell
         if cell < 0:
@@ -106,17 +81,12 @@ def gather_movers(w: cython.pointer(World), c: cython.int, r: cython.int) -> cyt
         w.candidates[k] = m
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def push_by(
-    w: cython.pointer(World), kind: cython.int, nx: cython.double, ny: cython.double, length: cython.double
-) -> cython.void:
+cdef void push_by(World* w, int kind, double nx, double ny, double length) noexcept nogil:
     """Carry out the answer of a push rule."""
-    n: cython.pointer(Ninja) = w.ninja
-    qx: cython.double = nx * length
-    qy: cython.double = ny * length
-    c: cython.double
+    cdef Ninja* n = w.ninja
+    cdef double qx = nx * length
+    cdef double qy = ny * length
+    cdef double c
     n.x += qx
     n.y += qy
     if kind != 17:
@@ -142,15 +112,11 @@ def push_by(
         w.floor_y += ny
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def push_by_mover(w: cython.pointer(World), m: cython.int) -> cython.int:
+cdef int push_by_mover(World* w, int m) noexcept nogil:
     """Push rules of bounce blocks, thwumps and shove thwumps; returns whether it pushed."""
-    kind: cython.int = w.level.entities[w.level.mover_entity[m]].kind
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    cx: cython.double
-    cy: cython.double
+    cdef int kind = w.level.entities[w.level.mover_entity[m]].kind
+    cdef Mover* b = &w.movers[m]
+    cdef double cx, cy
     if kind == 17:
         if not inside_square(w, b.x, b.y, 19):
             return 0
@@ -176,10 +142,7 @@ def push_by_mover(w: cython.pointer(World), m: cython.int) -> cython.int:
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def push_by_static(w: cython.pointer(World), e: cython.int) -> cython.int:
+cdef int push_by_static(World* w, int e) noexcept nogil:
     """Push the ninja out of entity e, if it is a one-way platform that holds it; returns whether it was."""
     if w.level.entities[e].kind != 11 or not held_by_one_way(w, e):
         return 0
@@ -187,21 +150,18 @@ def push_by_static(w: cython.pointer(World), e: cython.int) -> cython.int:
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def launch(w: cython.pointer(World), fx: cython.double, fy: cython.double) -> cython.void:
+cdef void launch(World* w, double fx, double fy) noexcept nogil:
     """Boost by a launch pad; revives a ninja that was doomed earlier in the same tick."""
-    n: cython.pointer(Ninja) = w.ninja
-    bx: cython.double = fx * 2 / 3
-    by: cython.double = fy * 2 / 3
+    cdef Ninja* n = w.ninja
+    cdef double bx = fx * 2 / 3
+    cdef double by = fy * 2 / 3
     n.x += bx
     n.y += by
     n.vx = bx
     n.vy = by
     w.n_floor = 0
     n.b_floor = -1
-    s: cython.double = sqrt(bx * bx + by * by)
+    cdef double s = sqrt(bx * bx + by * by)
     n.pnx = bx / s
     n.pny = by / s
     n.b_pad = 0
@@ -210,17 +170,14 @@ def launch(w: cython.pointer(World), fx: cython.double, fy: cython.double) -> cy
     n.state = 4
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touch_pad(w: cython.pointer(World), e: cython.int) -> cython.void:
+cdef void touch_pad(World* w, int e) noexcept nogil:
     """Launch pad: boosts a ninja that comes from its front."""
-    n: cython.pointer(Ninja) = w.ninja
-    x: cython.double = w.level.entities[e].x
-    y: cython.double = w.level.entities[e].y
-    nx: cython.double = eighth_x(w.level.entities[e].orientation)
-    ny: cython.double = eighth_x((w.level.entities[e].orientation + 6) % 8)
-    scale: cython.double = 1.0
+    cdef Ninja* n = w.ninja
+    cdef double x = w.level.entities[e].x
+    cdef double y = w.level.entities[e].y
+    cdef double nx = eighth_x(w.level.entities[e].orientation)
+    cdef double ny = eighth_x((w.level.entities[e].orientation + 6) % 8)
+    cdef double scale = 1.0
     if not is_target(w) or not touches(w, x, y, 6):
         return
     if (x - (n.x - 10 * nx)) * nx + (y - (n.y - 10 * ny)) * ny >= -0.1:
@@ -229,18 +186,15 @@ def touch_pad(w: cython.pointer(World), e: cython.int) -> cython.void:
         launch(w, nx * PAD_SPEED, ny * PAD_SPEED * scale)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touch_static(w: cython.pointer(World), e: cython.int) -> cython.double:
+cdef double touch_static(World* w, int e) noexcept nogil:
     """Touch rules of what never moves; returns a wall normal or 0."""
-    kind: cython.int = w.level.entities[e].kind
-    x: cython.double = w.level.entities[e].x
-    y: cython.double = w.level.entities[e].y
-    f: cython.int = w.level.entities[e].slot
-    dx: cython.double = w.ninja.x - x
-    dy: cython.double = w.ninja.y - y
-    m: cython.int
+    cdef int kind = w.level.entities[e].kind
+    cdef double x = w.level.entities[e].x
+    cdef double y = w.level.entities[e].y
+    cdef int f = w.level.entities[e].slot
+    cdef double dx = w.ninja.x - x
+    cdef double dy = w.ninja.y - y
+    cdef int m
     if kind == 11:
         # The widest of all: it reaches 12 px along itself beyond the ninja's circle.
         if fabs(dx) < 24 and fabs(dy) < 24 and held_by_one_way(w, e) and fabs(w.nx) == 1:
@@ -279,14 +233,11 @@ def touch_static(w: cython.pointer(World), e: cython.int) -> cython.double:
     return 0.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touch_thwump(w: cython.pointer(World), e: cython.int, b: cython.pointer(Mover)) -> cython.double:
+cdef double touch_thwump(World* w, int e, Mover* b) noexcept nogil:
     """Thwump: a wall on all sides, lethal in front."""
-    o: cython.int = w.level.entities[e].orientation
-    q: cython.double = 1.0 if o == 0 or o == 2 else -1.0
-    hit: cython.int
+    cdef int o = w.level.entities[e].orientation
+    cdef double q = 1.0 if o == 0 or o == 2 else -1.0
+    cdef int hit
     if not is_target(w) or not inside_square(w, b.x, b.y, 19.1):
         return 0.0
     if o == 0 or o == 4:
@@ -298,12 +249,9 @@ def touch_thwump(w: cython.pointer(World), e: cython.int, b: cython.pointer(Move
     return w.nx
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touch_shove(w: cython.pointer(World), b: cython.pointer(Mover)) -> cython.double:
+cdef double touch_shove(World* w, Mover* b) noexcept nogil:
     """Shove thwump: armed by contact, lethal at its core once it flies."""
-    inside: cython.int = inside_square(w, b.x, b.y, 22.1)
+    cdef int inside = inside_square(w, b.x, b.y, 22.1)
     if inside and b.phase <= 1:
         if b.phase == 0:
             b.turn = 1
@@ -321,18 +269,13 @@ def touch_shove(w: cython.pointer(World), b: cython.pointer(Mover)) -> cython.do
     return 0.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def touch_mover(w: cython.pointer(World), m: cython.int) -> cython.double:
+cdef double touch_mover(World* w, int m) noexcept nogil:
     """Touch rules of what moves, and of the exit; returns a wall normal or 0."""
-    n: cython.pointer(Ninja) = w.ninja
-    e: cython.int = w.level.mover_entity[m]
-    kind: cython.int = w.level.entities[e].kind
-    b: cython.pointer(Mover) = cython.address(w.movers[m]) if cython.compiled else w.movers[m]
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
+    cdef Ninja* n = w.ninja
+    cdef int e = w.level.mover_entity[m]
+    cdef int kind = w.level.entities[e].kind
+    cdef Mover* b = &w.movers[m]
+    cdef double dx, dy, d
     if kind == 3:
         if touches(w, b.x, b.y, 12):
             win(w)
@@ -362,26 +305,19 @@ def touch_mover(w: cython.pointer(World), m: cython.int) -> cython.double:
     return 0.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def meet_entities(w: cython.pointer(World), pushing: cython.bint) -> cython.double:
+cdef double meet_entities(World* w, bint pushing) noexcept nogil:
     """Apply the push rules or the touch rules of the entities near the ninja, in the order of their lists.
 
     Returns:
         How many pushed it; or the first wall normal that a touch answered, or 0.
     """
-    level: cython.pointer(Level) = w.level
-    c: cython.int = column_of(w.ninja.x)
-    r: cython.int = row_of(w.ninja.y)
-    result: cython.double = 0.0
-    answer: cython.double
-    k: cython.int = 0
-    col: cython.int
-    row: cython.int
-    cell: cython.int
-    i: cython.int
-    end: cython.int
+    cdef Level* level = w.level
+    cdef int c = column_of(w.ninja.x)
+    cdef int r = row_of(w.ninja.y)
+    cdef double result = 0.0
+    cdef double answer
+    cdef int k = 0
+    cdef int col, row, cell, i, end
     if level.n_movers:
         gather_movers(w, c, r)
     if w.n_candidates == 0 and (level.near[c * 25 + r] & (2 if pushing else 1)) == 0:

@@ -1,34 +1,21 @@
 """Observations of what is around the ninja: `entity_states`, `switch_states` and `spatial_context`."""
 
-from __future__ import annotations
+from libc.math cimport cos, sin
+from npp_env.observe.view cimport View, half, unit
+from npp_env.sim.layout cimport Level, Ninja, World, eighth_x, ifloor
 
-import cython
-
-if cython.compiled:
-    from cython.cimports.libc.math import cos, sin
-    from cython.cimports.npp_env.observe.view import View, half, unit
-    from cython.cimports.npp_env.sim.layout import Level, Ninja, World, eighth_x, ifloor
-else:
-    from math import cos, sin
-
-    from npp_env.observe.plain import half, unit
-    from npp_env.sim.structs import eighth_x, ifloor
-
-WIDTH_PX = cython.declare(cython.double, 1056.0)
-HEIGHT_PX = cython.declare(cython.double, 600.0)
-SPEED_SCALE = cython.declare(cython.double, 12.0)
-RADIUS_SCALE = cython.declare(cython.double, 24.0)
-ENTITY_FEATURES = cython.declare(cython.int, 28)
-FIRST_KIND = cython.declare(cython.int, 9)
-MINES_SHOWN = cython.declare(cython.int, 8)
-GRID_SIDE = cython.declare(cython.int, 11)
-MINE_SCALE = cython.declare(cython.double, 132.0)
+cdef double WIDTH_PX = 1056.0
+cdef double HEIGHT_PX = 600.0
+cdef double SPEED_SCALE = 12.0
+cdef double RADIUS_SCALE = 24.0
+cdef int ENTITY_FEATURES = 28
+cdef int FIRST_KIND = 9
+cdef int MINES_SHOWN = 8
+cdef int GRID_SIDE = 11
+cdef double MINE_SCALE = 132.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def kind_column(kind: cython.int) -> cython.int:
+cdef int kind_column(int kind) noexcept nogil:
     """Column of the one-hot type, 0..18, in ascending order of the game's ids; the opened exit is 18."""
     if kind <= 3:
         return kind - 1
@@ -49,13 +36,10 @@ def kind_column(kind: cython.int) -> cython.int:
     return 17
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def entity_matters(view: cython.pointer(View), e: cython.int) -> cython.int:
+cdef int entity_matters(View* view, int e) noexcept nogil:
     """Whether an entity still takes part: not collected, not used up."""
-    kind: cython.int = view.world.level.entities[e].kind
-    slot: cython.int = view.world.level.entities[e].slot
+    cdef int kind = view.world.level.entities[e].kind
+    cdef int slot = view.world.level.entities[e].slot
     if kind == 2 or kind == 3:
         return view.world.flags[slot] == 0
     if kind == 6:
@@ -65,10 +49,7 @@ def entity_matters(view: cython.pointer(View), e: cython.int) -> cython.int:
     return 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def entity_radius(kind: cython.int, mode: cython.int) -> cython.double:
+cdef double entity_radius(int kind, int mode) noexcept nogil:
     """Size of an entity in pixels: its radius, or half its side."""
     if kind == 1 or kind == 21:
         return 3.5 if mode == 1 else 4.0 if mode == 0 else 4.5
@@ -89,26 +70,19 @@ def entity_radius(kind: cython.int, mode: cython.int) -> cython.double:
     return 6.0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_entity(view: cython.pointer(View), index: cython.int, out: cython.pointer(cython.ushort)) -> cython.void:
+cdef void write_entity(View* view, int index, unsigned short* out) noexcept nogil:
     """One row of `entity_states`; an index beyond the entities means a mover (an opened exit)."""
-    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
-    n: cython.pointer(Ninja) = w.ninja
-    count: cython.int = w.level.n_entities
-    k: cython.int
-    kind: cython.int
-    slot: cython.int
-    o: cython.int
-    mode: cython.double = 0.0
-    x: cython.double
-    y: cython.double
-    vx: cython.double = 0.0
-    vy: cython.double = 0.0
-    nx: cython.double = 0.0
-    ny: cython.double = 0.0
-    radius: cython.double
+    cdef World* w = &view.world
+    cdef Ninja* n = w.ninja
+    cdef int count = w.level.n_entities
+    cdef int k, kind, slot, o
+    cdef double mode = 0.0
+    cdef double x, y
+    cdef double vx = 0.0
+    cdef double vy = 0.0
+    cdef double nx = 0.0
+    cdef double ny = 0.0
+    cdef double radius
     for k in range(ENTITY_FEATURES):
         out[k] = 0
     if index >= count:
@@ -181,20 +155,9 @@ def write_entity(view: cython.pointer(View), index: cython.int, out: cython.poin
     out[8] = half(radius / RADIUS_SCALE)
 
 
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
-def keep_nearest(
-    squares: cython.pointer(cython.double),
-    chosen: cython.pointer(cython.int),
-    count: cython.int,
-    most: cython.int,
-    d: cython.double,
-    candidate: cython.int,
-) -> cython.int:
+cdef inline int keep_nearest(double* squares, int* chosen, int count, int most, double d, int candidate) noexcept nogil:
     """Put a candidate at squared distance d into the list of the nearest, behind its equals; returns the new count."""
-    k: cython.int = count
+    cdef int k = count
     if count == most:
         if d >= squares[count - 1]:
             return count
@@ -210,23 +173,16 @@ def keep_nearest(
     return count
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_entity_states(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+cdef void write_entity_states(View* view, unsigned short* out) noexcept nogil:
     """The nearest entities that matter, nearest first, ties by map order; rows of zeros behind them."""
-    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
-    level: cython.pointer(Level) = w.level
-    squares = cython.declare(cython.double[64])
-    chosen = cython.declare(cython.int[64])
-    count: cython.int = 0
-    i: cython.int
-    k: cython.int
-    kind: cython.int
-    x: cython.double
-    y: cython.double
-    d: cython.double
-    total: cython.int = level.n_entities + level.n_movers
+    cdef World* w = &view.world
+    cdef Level* level = w.level
+    cdef double[64] squares
+    cdef int[64] chosen
+    cdef int count = 0
+    cdef int i, k, kind
+    cdef double x, y, d
+    cdef int total = level.n_entities + level.n_movers
     for i in range(total):
         if i >= level.n_entities:
             k = i - level.n_entities
@@ -248,22 +204,17 @@ def write_entity_states(view: cython.pointer(View), out: cython.pointer(cython.u
         d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
         count = keep_nearest(squares, chosen, count, view.k_entities, d, i)
     for i in range(count):
-        write_entity(view, chosen[i], out + i * ENTITY_FEATURES if cython.compiled else out[i * ENTITY_FEATURES :])
+        write_entity(view, chosen[i], out + i * ENTITY_FEATURES)
     for i in range(count * ENTITY_FEATURES, view.k_entities * ENTITY_FEATURES):
         out[i] = 0
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_switch_states(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+cdef void write_switch_states(View* view, unsigned short* out) noexcept nogil:
     """Up to five of exits, then locked doors, then trap doors: switch and door relative to the ninja, and the state."""
-    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
-    level: cython.pointer(Level) = w.level
-    count: cython.int = 0
-    wanted: cython.int
-    i: cython.int
-    k: cython.int
+    cdef World* w = &view.world
+    cdef Level* level = w.level
+    cdef int count = 0
+    cdef int wanted, i, k
     for k in range(25):
         out[k] = 0
     for k in range(3):
@@ -281,26 +232,19 @@ def write_switch_states(view: cython.pointer(View), out: cython.pointer(cython.u
             count += 1
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def write_spatial_context(view: cython.pointer(View), out: cython.pointer(cython.ushort)) -> cython.void:
+cdef void write_spatial_context(View* view, unsigned short* out) noexcept nogil:
     """How solid the 11 x 11 half cells around the ninja are, its place in the middle one, and the nearest mines."""
-    w: cython.pointer(World) = cython.address(view.world) if cython.compiled else view.world
-    level: cython.pointer(Level) = w.level
-    ci: cython.int = ifloor(w.ninja.x / 12)
-    cj: cython.int = ifloor(w.ninja.y / 12)
-    squares = cython.declare(cython.double[8])
-    chosen = cython.declare(cython.int[8])
-    count: cython.int = 0
-    i: cython.int
-    j: cython.int
-    k: cython.int = 0
-    e: cython.int
-    m: cython.int
-    dx: cython.double
-    dy: cython.double
-    d: cython.double
+    cdef World* w = &view.world
+    cdef Level* level = w.level
+    cdef int ci = ifloor(w.ninja.x / 12)
+    cdef int cj = ifloor(w.ninja.y / 12)
+    cdef double[8] squares
+    cdef int[8] chosen
+    cdef int count = 0
+    cdef int i, j
+    cdef int k = 0
+    cdef int e, m
+    cdef double dx, dy, d
     for j in range(cj - GRID_SIDE // 2, cj + GRID_SIDE // 2 + 1):
         for i in range(ci - GRID_SIDE // 2, ci + GRID_SIDE // 2 + 1):
             if i < 0 or i >= 88 or j < 0 or j >= 50:

@@ -1,0 +1,27 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+KNOWN: np.dtype[Any]
+SOURCE: np.dtype[Any]
+TAG: np.dtype[Any]
+MAX_PLACES: int
+OTHER_VERSION: int
+UNKNOWN_LEVEL: int
+UNKNOWN_DOORS: int
+NO_STATE: int
+BLANK: int
+
+class RowDecoder:
+    count: int
+    found: NDArray[np.int32]
+    def __init__(
+        self, version: int, capacity: tuple[int, int, int], doors_matter: bool, blank_allowed: bool
+    ) -> None: ...
+    def set_tables(self, known: NDArray[Any], n_known: int, sources: NDArray[Any], handles: Any) -> None: ...
+    def set_rows(self, rows: NDArray[np.uint8], indices: NDArray[np.int64] | None) -> None: ...
+    def set_targets(self, targets: list[tuple[int, NDArray[np.uint8]]], tags: NDArray[Any] | None) -> None: ...
+    def write_fully(self, handle: Any, paths: Any, state: NDArray[np.uint8], key: int, out: NDArray[Any]) -> None: ...
+    def resolve(self, first: int, batch: int) -> int: ...
+    def write(self, first: int, last: int) -> None: ...

@@ -1,0 +1,362 @@
+"""Observations of states that lie in rows of bytes, as a rollout keeps them: checked and written without the GIL.
+
+A row is a header (version, level number, time limit, steps, hash of the level) and the bytes of a state. What an
+observation needs beside it hangs on the level and on its door configuration: a `SOURCE`, looked up by the hash and the
+doors of the row. Graph features that are the same for all states of a source are kept ready and copied.
+"""
+
+import numpy as np
+
+from libc.string cimport memcmp, memcpy, memset
+from npp_env.observe.graph_features cimport write_node_offsets
+from npp_env.observe.path_features cimport node_here
+from npp_env.observe.view cimport Paths, View
+from npp_env.observe.writer cimport write_observation
+from npp_env.sim.kernel cimport bind
+from npp_env.sim.layout cimport Level, Mover, Ninja
+
+from npp_env.errors import NppError
+from npp_env.sim.structs import address_of
+
+KNOWN = np.dtype([("level", "u8"), ("first", "i4"), ("next", "i4")])
+"""A loaded level: its first source, and the next level of the same bucket (-1 for none)."""
+
+SOURCE = np.dtype(
+    [
+        ("level", "u8"),
+        ("paths", "u8"),
+        ("background", "u8"),
+        ("taken", "u8"),  # uint8 per switched door or exit: whether its switch is taken
+        ("nodes", "u8"),  # float16 (2, n_nodes, 8): features before and after the exit switch is taken
+        ("edge_index", "u8"),  # uint16 (2, n_edges)
+        ("edge_feats", "u8"),  # float16 (n_edges, 4)
+        ("place_x", "u8"),  # float32 (n_places,): the different x of the nodes; few, as nodes lie on a grid
+        ("place_y", "u8"),  # float32 (n_places,): the different y
+        ("x_of", "u8"),  # uint16 (n_nodes,): which of them a node has
+        ("y_of", "u8"),
+        ("serial", "u8"),  # of the level, never used twice
+        ("used", "u8"),  # number of the last batch that had it
+        ("gold_total", "i4"),
+        ("n_nodes", "i4"),
+        ("n_edges", "i4"),
+        ("n_places", "i4"),  # 0 if there are too many to be worth it
+        ("next", "i4"),  # next source of the same level, -1 for none
+        ("reserved", "i4"),
+    ]
+)
+"""A level in one door configuration."""
+
+TAG = np.dtype([("serial", "u8"), ("n_nodes", "i4"), ("n_edges", "i4")])
+"""What the graph arrays of an output row hold already: of which level, and how much of it."""
+
+cdef int HEADER_BYTES = 32
+cdef int BUCKETS = 1024
+cdef int NODE_BYTES = 16
+cdef int EDGE_BYTES = 8
+cdef unsigned short ONE = 0x3C00
+
+MAX_PLACES = 256
+"""Different coordinates of nodes, in either axis, that offsets are computed for instead of for every node."""
+
+OTHER_VERSION, UNKNOWN_LEVEL, UNKNOWN_DOORS, NO_STATE, BLANK = -1, -2, -3, -4, -5
+"""What `found` says of a row that has no source."""
+
+cdef class RowDecoder:
+    """Finds the sources of rows and writes their observations.
+
+    Args:
+        version: The version that rows must have.
+        capacity: max_entities, max_nodes, max_edges.
+        doors_matter: Whether an output depends on path distances, so that door configurations have to be told apart.
+        blank_allowed: Whether a row of zeros is no problem, but gives observations of zeros.
+
+    Attributes:
+        found: int32, for every row of the last `resolve` the index of its source, or why there is none.
+    """
+
+    def __init__(self, int version, capacity, bint doors_matter, bint blank_allowed) -> None:
+        self.version = version
+        self.k_entities, self.max_nodes, self.max_edges = capacity
+        self.doors_matter = doors_matter
+        self.blank_allowed = blank_allowed
+        self.count = 0
+        self.n_targets = 0
+        self.found = np.zeros(0, np.int32)
+        self.tags = None
+        self.indices = None
+        self.set_tables(np.zeros(1, KNOWN), 0, np.zeros(1, SOURCE), [])
+
+    def set_tables(self, known, int n_known, sources, handles) -> None:
+        """Replace the loaded levels and sources.
+
+        Args:
+            known: `KNOWN` array; `next` is filled in here.
+            n_known: How many of them there are; the rest is spare.
+            sources: `SOURCE` array, with spare entries at its end.
+            handles: Per source: level handle, path handle, background, taken doors; kept alive here, as everything else
+                that the tables point to must be by the caller.
+        """
+        if n_known > len(known) or len(handles) > len(sources):
+            raise NppError(f"{n_known} levels and {len(handles)} sources in tables of {len(known)} and {len(sources)}")
+        self.known = known
+        self.sources = sources
+        self.handles = list(handles)
+        cdef int k, bucket
+        if sizeof(Source) != SOURCE.itemsize or sizeof(Known) != KNOWN.itemsize:
+            raise NppError("compiled structs do not fit their dtypes")
+        self.known_base = <Known*><size_t>address_of(known)
+        self.source_base = <Source*><size_t>address_of(sources)
+        for k in range(BUCKETS):
+            self.buckets[k] = -1
+        for k in range(n_known):
+            bucket = bucket_of(self.known_base[k].level.digest)
+            self.known_base[k].next = self.buckets[bucket]
+            self.buckets[bucket] = k
+
+    def set_rows(self, rows, indices) -> None:
+        """Say which rows are decoded: all of uint8 (n, row bytes), or those that int64 indices name; kept alive.
+
+        The caller checks the row length and alignment.
+        """
+        cdef Py_ssize_t n = len(rows) if indices is None else len(indices)
+        self.rows = rows
+        self.indices = indices
+        self.count = n
+        if len(self.found) < n:
+            self.found = np.zeros(n, np.int32)
+        self.row_base = <unsigned char*><size_t>int(rows.__array_interface__["data"][0])
+        self.row_stride = rows.strides[0]
+        self.row_bytes = rows.shape[1]
+        self.index_base = NULL
+        if indices is not None:
+            if indices.dtype != np.int64:
+                raise NppError(f"indices are {indices.dtype}, want int64")
+            self.index_base = <long long*><size_t>address_of(indices)
+        self.found_base = <int*><size_t>address_of(self.found)
+
+    def set_targets(self, targets, tags) -> None:
+        """Say where observations go.
+
+        Args:
+            targets: Pairs of a key's number and a contiguous uint8 array (at least the number of rows, bytes of an
+                observation); kept alive.
+            tags: `TAG` per output row if nobody else writes to the graph arrays, else None.
+        """
+        if len(targets) > 16:
+            raise NppError(f"{len(targets)} outputs, at most 16")
+        self.targets_python = list(targets)
+        self.tags = tags
+        self.n_targets = len(targets)
+        cdef int k
+        for k in range(self.n_targets):
+            key, array = targets[k]
+            if array.dtype != np.uint8 or array.ndim != 2 or len(array) < self.count or array.strides[1] != 1:
+                raise NppError(f"an output must be uint8 with at least {self.count} contiguous rows")
+            if not array.flags.writeable:
+                raise NppError("an output must be writable")
+            self.targets[k].key = key
+            self.targets[k].row_bytes = array.shape[1]
+            if array.strides[0] != array.shape[1]:
+                raise NppError("the rows of an output must lie one behind the other")
+            self.targets[k].base = <unsigned char*><size_t>int(array.__array_interface__["data"][0])
+        self.tag_base = NULL
+        if tags is not None:
+            if tags.dtype != TAG or len(tags) < self.count or sizeof(Tag) != TAG.itemsize:
+                raise NppError(f"tags must be TAG ({self.count},)")
+            self.tag_base = <Tag*><size_t>address_of(tags)
+
+    def write_fully(self, handle, paths, state, int key, out) -> None:
+        """Write one observation of a state (uint8) as the environment does, into a uint8 array of its exact size."""
+        cdef View view
+        bind(&view.world, <Level*><size_t>handle.address, <unsigned char*><size_t>address_of(state), NULL)
+        view.paths = <Paths*><size_t>paths.address
+        view.background = NULL
+        view.limit_frames = 0
+        view.gold_total = 0
+        view.k_entities = self.k_entities
+        view.max_nodes = self.max_nodes
+        view.max_edges = self.max_edges
+        write_observation(&view, key, <unsigned char*><size_t>address_of(out))
+
+    def resolve(self, Py_ssize_t first, unsigned long long batch) -> int:
+        """Find the sources of the rows from `first` on; stops at the first problem and returns the row's number."""
+        cdef Py_ssize_t i = first
+        cdef Py_ssize_t last = self.count
+        cdef int code = 0
+        with nogil:
+            while i < last:
+                code = self.resolve_one(i, batch)
+                self.found_base[i] = code
+                if code < 0 and not (code == -5 and self.blank_allowed):
+                    break
+                i += 1
+        return i
+
+    def write(self, Py_ssize_t first, Py_ssize_t last) -> None:
+        """Write the observations of rows first..last-1, which `resolve` has gone over."""
+        cdef Py_ssize_t i
+        if first < 0 or last > self.count:
+            raise NppError(f"rows {first}..{last} of {self.count}")
+        with nogil:
+            for i in range(first, last):
+                self.write_one(i)
+
+    cdef unsigned char* row_at(self, Py_ssize_t i) noexcept nogil:
+        """The bytes of row i."""
+        if self.index_base != NULL:
+            return self.row_base + self.index_base[i] * self.row_stride
+        return self.row_base + i * self.row_stride
+
+    cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil:
+        """The source of row i, or why there is none."""
+        cdef unsigned char* flags
+        cdef int k, source
+        cdef unsigned char* row = self.row_at(i)
+        if (<int*>row)[0] != self.version:
+            return -5 if is_blank(row, self.row_bytes) else -1
+        k = self.buckets[bucket_of(row + 16)]
+        while k >= 0 and memcmp(self.known_base[k].level.digest, row + 16, 16) != 0:
+            k = self.known_base[k].next
+        if k < 0:
+            return -2
+        if not is_state(<Ninja*>(row + HEADER_BYTES)):
+            return -4
+        source = self.known_base[k].first
+        if self.doors_matter and self.known_base[k].level.n_doors > 0:
+            flags = row + HEADER_BYTES + sizeof(Ninja) + self.known_base[k].level.n_movers * sizeof(Mover)
+            while source >= 0 and not same_doors(self.known_base[k].level, flags, self.source_base[source].taken):
+                source = self.source_base[source].next
+            if source < 0:
+                return -3
+        self.source_base[source].used = batch
+        return source
+
+    cdef void write_one(self, Py_ssize_t i) noexcept nogil:
+        """Write all outputs of row i."""
+        cdef int k, key
+        cdef View view
+        cdef unsigned char* out
+        cdef Tag* tag = NULL
+        cdef Source* source
+        cdef unsigned char* row = self.row_at(i)
+        if self.tag_base != NULL:
+            tag = &self.tag_base[i]
+        if self.found_base[i] < 0:
+            for k in range(self.n_targets):
+                memset(self.targets[k].base + i * self.targets[k].row_bytes, 0, self.targets[k].row_bytes)
+            if tag != NULL:
+                memset(tag, 0, sizeof(Tag))
+            return
+        source = &self.source_base[self.found_base[i]]
+        bind(&view.world, source.level, row + HEADER_BYTES, NULL)
+        view.paths = source.paths
+        view.background = source.background
+        view.limit_frames = (<int*>row)[2]
+        view.gold_total = source.gold_total
+        view.k_entities = self.k_entities
+        view.max_nodes = self.max_nodes
+        view.max_edges = self.max_edges
+        for k in range(self.n_targets):
+            key = self.targets[k].key
+            out = self.targets[k].base + i * self.targets[k].row_bytes
+            if key >= 7 and key <= 11:
+                self.write_graph(&view, source, tag, key, out)
+            else:
+                write_observation(&view, key, out)
+        if tag != NULL:
+            tag.serial = source.serial
+            tag.n_nodes = source.n_nodes
+            tag.n_edges = source.n_edges
+
+    cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil:
+        """Write the features of the nodes that there are."""
+        cdef Paths places
+        cdef View seen
+        cdef unsigned short[2048] offsets
+        cdef int i
+        cdef int n = source.n_nodes
+        cdef unsigned short* nodes = source.nodes
+        if view.world.ninja.switches > 0:
+            nodes += n * 8
+        memcpy(out, nodes, n * NODE_BYTES)
+        if source.n_places > 0:
+            places.node_x = source.place_x
+            places.node_y = source.place_y
+            seen.world.ninja = view.world.ninja
+            seen.paths = &places
+            write_node_offsets(&seen, source.n_places, offsets)
+            for i in range(n):
+                out[8 * i + 2] = offsets[8 * source.x_of[i] + 2]
+                out[8 * i + 3] = offsets[8 * source.y_of[i] + 3]
+        else:
+            write_node_offsets(view, n, out)
+        i = node_here(view)
+        if i < n:
+            out[i * 8 + 7] = ONE
+
+    cdef void write_graph(self, View* view, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil:
+        """Write a graph key from what is kept ready; with a tag, only what differs from what the row holds."""
+        cdef int n = source.n_nodes
+        cdef int m = source.n_edges
+        # How far the row may hold something else than zeros.
+        cdef int old_n = self.max_nodes if tag == NULL else tag.n_nodes
+        cdef int old_m = self.max_edges if tag == NULL else tag.n_edges
+        if key == 7:
+            self.write_nodes(view, source, <unsigned short*>out)
+            clear(out, n * NODE_BYTES, old_n * NODE_BYTES)
+            return
+        if tag != NULL and tag.serial == source.serial:
+            return
+        if key == 8:
+            memcpy(out, source.edge_index, 2 * m)
+            clear(out, 2 * m, 2 * old_m)
+            memcpy(out + 2 * self.max_edges, source.edge_index + m, 2 * m)
+            clear(out + 2 * self.max_edges, 2 * m, 2 * old_m)
+        elif key == 9:
+            memcpy(out, source.edge_feats, m * EDGE_BYTES)
+            clear(out, m * EDGE_BYTES, old_m * EDGE_BYTES)
+        elif key == 10:
+            memset(out, 1, n)
+            clear(out, n, old_n)
+        else:
+            memset(out, 1, m)
+            clear(out, m, old_m)
+
+
+cdef inline void clear(unsigned char* out, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
+    """Zeros from start to end, if there is anything between them."""
+    if end > start:
+        memset(out + start, 0, end - start)
+
+
+cdef inline int bucket_of(unsigned char* digest) noexcept nogil:
+    """Bucket of a level's hash."""
+    return (digest[0] | (digest[1] << 8)) & (BUCKETS - 1)
+
+
+cdef bint is_blank(unsigned char* row, Py_ssize_t size) noexcept nogil:
+    """Whether a row holds zeros only."""
+    cdef Py_ssize_t i
+    for i in range(size):
+        if row[i]:
+            return False
+    return True
+
+
+cdef inline bint is_state(Ninja* ninja) noexcept nogil:
+    """Whether the numbers that observers use as an index can be trusted; written so that a NaN is refused."""
+    return (
+        ninja.state >= 0 and ninja.state <= 9 and ninja.x > -1e6 and ninja.x < 1e6 and ninja.y > -1e6 and ninja.y < 1e6
+    )
+
+
+cdef bint same_doors(Level* level, unsigned char* flags, unsigned char* taken) noexcept nogil:
+    """Whether the switches of a state's doors and exits are taken as given."""
+    cdef int d
+    cdef int k = 0
+    for d in range(level.n_doors):
+        if level.doors[d].switched:
+            if ((flags[level.doors[d].flag] >> (2 - level.doors[d].switched)) & 1) != taken[k]:
+                return False
+            k += 1
+    return True

@@ -1,0 +1,96 @@
+"""The navigation graph as padded arrays; a graph larger than the capacity is cut, edges to cut nodes with it."""
+
+from libc.math cimport sqrt
+from npp_env.observe.path_features cimport node_here
+from npp_env.observe.view cimport Paths, View, half, unit
+
+cdef double UNREACHABLE = 1e30
+cdef double DISTANCE_SCALE = 4000.0
+cdef int NODE_FEATURES = 8
+cdef int EDGE_FEATURES = 4
+cdef double EDGE_SCALE = 24.0
+cdef double KIND_SCALE = 8.0
+
+
+cdef void write_node_offsets(View* view, int count, unsigned short* out) noexcept nogil:
+    """The only columns of the node features that change with every step: where the first nodes lie from the ninja."""
+    cdef Paths* p = view.paths
+    cdef double x = view.world.ninja.x
+    cdef double y = view.world.ninja.y
+    cdef int i
+    cdef int k = 2
+    for i in range(count):
+        out[k] = half(unit((p.node_x[i] - x) / 1056.0))
+        out[k + 1] = half(unit((p.node_y[i] - y) / 600.0))
+        k += NODE_FEATURES
+
+
+cdef void write_node_feats(View* view, unsigned short* out) noexcept nogil:
+    """Where each node lies, also relative to the ninja, and how far it is from the end; `NODE_FIELDS` names them."""
+    cdef Paths* p = view.paths
+    cdef int taken = view.world.ninja.switches > 0
+    cdef int here = node_here(view)
+    cdef int count = p.n_nodes if p.n_nodes < view.max_nodes else view.max_nodes
+    cdef int i
+    cdef int k = 0
+    cdef double d
+    for i in range(count):
+        d = p.exit_distance[i] if taken else p.switch_distance[i] + p.switch_exit_distance
+        out[k] = half(unit(p.node_x[i] / 528.0 - 1))
+        out[k + 1] = half(unit(p.node_y[i] / 300.0 - 1))
+        out[k + 4] = half(p.node_kind[i] / KIND_SCALE)
+        out[k + 5] = half(unit(d / DISTANCE_SCALE) if d < UNREACHABLE else 1.0)
+        out[k + 6] = half(1.0 if p.reachable[i] == 1 else 0.5 if p.reachable[i] == 2 else 0.0)
+        out[k + 7] = half(1.0 if i == here else 0.0)
+        k += NODE_FEATURES
+    write_node_offsets(view, count, out)
+    for i in range(k, view.max_nodes * NODE_FEATURES):
+        out[i] = 0
+
+
+cdef inline int edge_count(View* view) noexcept nogil:
+    """How many edges fit."""
+    return view.paths.n_edges if view.paths.n_edges < view.max_edges else view.max_edges
+
+
+cdef void write_edge_index(View* view, unsigned short* out) noexcept nogil:
+    """Source nodes, then target nodes; zeros behind them."""
+    cdef Paths* p = view.paths
+    cdef int count = edge_count(view)
+    cdef int node = 0
+    cdef int i
+    for i in range(count):
+        while p.edge_start[node + 1] <= <unsigned int>i:
+            node += 1
+        out[i] = node
+        out[view.max_edges + i] = p.edge_target[i]
+    for i in range(count, view.max_edges):
+        out[i] = 0
+        out[view.max_edges + i] = 0
+
+
+cdef void write_edge_feats(View* view, unsigned short* out) noexcept nogil:
+    """Offset, length and kind of each edge; `EDGE_FIELDS` names them."""
+    cdef Paths* p = view.paths
+    cdef int count = edge_count(view)
+    cdef int node = 0
+    cdef int i
+    cdef double dx, dy
+    for i in range(count):
+        while p.edge_start[node + 1] <= <unsigned int>i:
+            node += 1
+        dx = p.node_x[p.edge_target[i]] - p.node_x[node]
+        dy = p.node_y[p.edge_target[i]] - p.node_y[node]
+        out[4 * i] = half(unit(dx / EDGE_SCALE))
+        out[4 * i + 1] = half(unit(dy / EDGE_SCALE))
+        out[4 * i + 2] = half(unit(sqrt(dx * dx + dy * dy) / EDGE_SCALE))
+        out[4 * i + 3] = half(p.edge_kind[i] / KIND_SCALE)
+    for i in range(count * EDGE_FEATURES, view.max_edges * EDGE_FEATURES):
+        out[i] = 0
+
+
+cdef void write_mask(unsigned char* out, int valid, int capacity) noexcept nogil:
+    """Ones for what is there, zeros for the padding."""
+    cdef int i
+    for i in range(capacity):
+        out[i] = i < valid

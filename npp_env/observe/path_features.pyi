@@ -1,0 +1,16 @@
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+class PathHandle:
+    arrays: dict[str, NDArray[Any]]
+    address: int
+    spawn_distance: float
+    def __init__(
+        self,
+        arrays: Mapping[str, NDArray[Any]],
+        spawn_switch_distance: float,
+        switch_exit_distance: float,
+        reachable_share: float,
+    ) -> None: ...

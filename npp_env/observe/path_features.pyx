@@ -1,0 +1,210 @@
+"""Observations and the shaping potential that come from path distances."""
+
+import numpy as np
+
+from libc.math cimport rint, sqrt
+from npp_env.observe.view cimport Paths, View, half
+from npp_env.sim.layout cimport Ninja, ifloor
+
+from npp_env.sim.structs import address_of
+
+cdef int NO_NODE = 65535
+cdef double UNREACHABLE = 1e30
+cdef double DISTANCE_SCALE = 4000.0
+cdef double SHORTEST_PLAN_PX = 48.0
+
+
+cdef class PathHandle:
+    """The arrays of a navigation graph and of the distances in one door configuration, as the kernel sees them.
+
+    Args:
+        arrays: By name and type: nearest uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x and
+            node_y float32, node_kind uint8, edge_start uint32, edge_target uint16, edge_kind uint8; switch_distance
+            and exit_distance float32, switch_next and exit_next uint16, reachable uint8. They are kept alive, not
+            copied.
+        spawn_switch_distance: Path length from the spawn to the switch, infinite if there is none.
+        switch_exit_distance: Path length from the switch to the exit, infinite if there is none.
+        reachable_share: Share of the nodes that can be reached from the spawn.
+    """
+
+    def __init__(
+        self, arrays, double spawn_switch_distance, double switch_exit_distance, double reachable_share
+    ) -> None:
+        cdef double spawn_distance = spawn_switch_distance + switch_exit_distance
+        self.arrays = dict(arrays)
+        self.spawn_distance = spawn_distance
+        cdef Paths* p = &self.paths
+        p.n_nodes = len(arrays["node_x"])
+        p.n_edges = len(arrays["edge_target"])
+        p.nearest = <unsigned short*>locate(arrays, "nearest", np.uint16)
+        p.node_x = <float*>locate(arrays, "node_x", np.float32)
+        p.node_y = <float*>locate(arrays, "node_y", np.float32)
+        p.node_kind = <unsigned char*>locate(arrays, "node_kind", np.uint8)
+        p.n_split = len(arrays["split_half"])
+        p.split_half = <unsigned short*>locate(arrays, "split_half", np.uint16)
+        p.split_node = <unsigned short*>locate(arrays, "split_node", np.uint16)
+        p.edge_start = <unsigned int*>locate(arrays, "edge_start", np.uint32)
+        p.edge_target = <unsigned short*>locate(arrays, "edge_target", np.uint16)
+        p.edge_kind = <unsigned char*>locate(arrays, "edge_kind", np.uint8)
+        p.switch_distance = <float*>locate(arrays, "switch_distance", np.float32)
+        p.exit_distance = <float*>locate(arrays, "exit_distance", np.float32)
+        p.switch_next = <unsigned short*>locate(arrays, "switch_next", np.uint16)
+        p.exit_next = <unsigned short*>locate(arrays, "exit_next", np.uint16)
+        p.reachable = <unsigned char*>locate(arrays, "reachable", np.uint8)
+        p.switch_exit_distance = switch_exit_distance
+        p.spawn_distance = spawn_distance
+        p.reachable_share = reachable_share
+        self.address = <size_t>p
+
+
+cdef void* locate(arrays, name, dtype):
+    """Address of a named array, after a check of its type."""
+    array = arrays[name]
+    if array.dtype != dtype:
+        raise TypeError(f"{name} is {array.dtype}, want {np.dtype(dtype)}")
+    return <void*><size_t>address_of(array)
+
+
+cdef inline int pixel_of(double offset) noexcept nogil:
+    """The nearest pixel of a half cell, ties to even."""
+    if offset < 0:
+        return 0
+    if offset > 11:
+        return 11
+    return <int>rint(offset)
+
+
+cdef int node_here(View* view) noexcept nogil:
+    """The node that stands for the ninja's position, or NO_NODE."""
+    cdef double x = view.world.ninja.x
+    cdef double y = view.world.ninja.y
+    cdef int i = ifloor(x / 12)
+    cdef int j = ifloor(y / 12)
+    cdef int low = 0
+    cdef int high = view.paths.n_split
+    cdef int middle, half_cell
+    i = 0 if i < 0 else 87 if i > 87 else i
+    j = 0 if j < 0 else 49 if j > 49 else j
+    half_cell = j * 88 + i
+    while low < high:
+        middle = (low + high) // 2
+        if view.paths.split_half[middle] < half_cell:
+            low = middle + 1
+        else:
+            high = middle
+    if low < view.paths.n_split and view.paths.split_half[low] == half_cell:
+        return view.paths.split_node[low * 144 + pixel_of(y - 12 * j) * 12 + pixel_of(x - 12 * i)]
+    return view.paths.nearest[half_cell]
+
+
+cdef double distance_over(View* view, int node, int hop, double at_node, double at_hop) noexcept nogil:
+    """Path length from the ninja's true position: over the next hop, or over its node where the path ends there."""
+    cdef Ninja* n = view.world.ninja
+    cdef double dx, dy
+    if hop != NO_NODE and at_hop < UNREACHABLE:
+        dx = view.paths.node_x[hop] - n.x
+        dy = view.paths.node_y[hop] - n.y
+        return at_hop + sqrt(dx * dx + dy * dy)
+    dx = view.paths.node_x[node] - n.x
+    dy = view.paths.node_y[node] - n.y
+    return at_node + sqrt(dx * dx + dy * dy)
+
+
+cdef double objective_distance(View* view) noexcept nogil:
+    """Path length to the end: over the switch while it is not taken, then to the exit; huge if there is none."""
+    cdef int node = node_here(view)
+    cdef int hop
+    if node == NO_NODE:
+        return UNREACHABLE
+    if view.world.ninja.switches > 0:
+        if not view.paths.exit_distance[node] < UNREACHABLE:
+            return UNREACHABLE
+        hop = view.paths.exit_next[node]
+        return distance_over(
+            view,
+            node,
+            hop,
+            view.paths.exit_distance[node],
+            view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
+        )
+    if not view.paths.switch_distance[node] + view.paths.switch_exit_distance < UNREACHABLE:
+        return UNREACHABLE
+    hop = view.paths.switch_next[node]
+    return view.paths.switch_exit_distance + distance_over(
+        view,
+        node,
+        hop,
+        view.paths.switch_distance[node],
+        view.paths.switch_distance[hop] if hop != NO_NODE else 0.0,
+    )
+
+
+cdef double potential(View* view) noexcept nogil:
+    """Progress along the way: 0 at the spawn, 1 at the exit, not below -1; 0 where no path is known."""
+    cdef double total = view.paths.spawn_distance
+    cdef double d = objective_distance(view)
+    if not d < UNREACHABLE or not total < UNREACHABLE:
+        return 0.0
+    if total < SHORTEST_PLAN_PX:
+        total = SHORTEST_PLAN_PX
+    d = 1 - d / total
+    return -1.0 if d < -1 else d
+
+
+cdef int write_goal(View* view, int node, int hop, double at_node, double at_hop, unsigned short* out) noexcept nogil:
+    """Distance to a goal and the direction of the next hop; returns whether it can be reached."""
+    cdef Ninja* n = view.world.ninja
+    cdef double d, dx, dy
+    if not at_node < UNREACHABLE:
+        out[0] = half(1.0)
+        out[1] = 0
+        out[2] = 0
+        return 0
+    d = distance_over(view, node, hop, at_node, at_hop) / DISTANCE_SCALE
+    out[0] = half(1.0 if d > 1 else d)
+    if hop == NO_NODE:
+        hop = node
+    dx = view.paths.node_x[hop] - n.x
+    dy = view.paths.node_y[hop] - n.y
+    d = sqrt(dx * dx + dy * dy)
+    out[1] = half(dx / d if d > 0 else 0.0)
+    out[2] = half(dy / d if d > 0 else 0.0)
+    return 1
+
+
+cdef void write_reachability(View* view, unsigned short* out) noexcept nogil:
+    """The numbers of `reachability_features`; `REACHABILITY_FIELDS` names them."""
+    cdef int node = node_here(view)
+    cdef int hop, k, reached
+    cdef double d
+    for k in range(10):
+        out[k] = 0
+    out[7] = half(view.paths.reachable_share)
+    if node == NO_NODE:
+        out[0] = half(1.0)
+        out[3] = half(1.0)
+        out[6] = half(1.0)
+        return
+    if view.world.ninja.switches == 0:
+        hop = view.paths.switch_next[node]
+        reached = write_goal(
+            view,
+            node,
+            hop,
+            view.paths.switch_distance[node],
+            view.paths.switch_distance[hop] if hop != NO_NODE else 0.0,
+            out,
+        )
+        out[8] = half(reached)
+    hop = view.paths.exit_next[node]
+    reached = write_goal(
+        view,
+        node,
+        hop,
+        view.paths.exit_distance[node],
+        view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
+        out + 3,
+    )
+    out[9] = half(reached)
+    d = objective_distance(view) / DISTANCE_SCALE
+    out[6] = half(1.0 if d > 1 else d)

@@ -1,0 +1,268 @@
+"""The tick, and the batch that advances many environments by one call.
+
+A level is a C struct of pointers into its compiled arrays, a state is a row of bytes.
+"""
+
+import numpy as np
+
+from libc.string cimport memcpy, memset
+from npp_env.sim.laser cimport place_laser
+from npp_env.sim.layout cimport Door, Entity, Level, Mover, Ninja, Wall, World
+from npp_env.sim.movers cimport advance_entities, react_entities
+from npp_env.sim.ninja cimport ninja_pass
+
+from npp_env.errors import NppError, StateError
+from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, WALL, address_of
+
+cdef int MAX_TICKS_PER_CALL = 1_000_000
+
+
+cdef int run_ticks(World* w, int byte, int ticks, int stop) noexcept nogil:
+    """Advance by some ticks under one input; with stop, no further than the tick of death or victory.
+
+    Returns:
+        The number of ticks carried out.
+    """
+    cdef int k
+    w.jump = byte & 1
+    cdef int h = 0
+    if byte & 4:
+        h = -1
+    elif byte & 2:
+        h = 1
+    for k in range(ticks):
+        if stop and (w.ninja.state == 6 or w.ninja.state == 8):
+            return k
+        w.ninja.frame += 1
+        w.ninja.h = h
+        if w.level.n_advance:
+            advance_entities(w)
+        if w.level.n_react or w.level.n_mines:
+            react_entities(w)
+        if w.ninja.state != 9:
+            ninja_pass(w)
+    return ticks
+
+
+cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* candidates) noexcept nogil:
+    """Point the views of a world into a level and a state."""
+    w.level = level
+    w.ninja = <Ninja*>block
+    w.movers = <Mover*>(block + sizeof(Ninja))
+    w.flags = block + sizeof(Ninja) + level.n_movers * sizeof(Mover)
+    w.candidates = candidates
+    w.n_candidates = 0
+    w.candidates_cell = -1
+
+
+cdef int advance_block(Level* level, unsigned char* block, int byte, int ticks, int stop) noexcept nogil:
+    """Advance the state in a block of bytes; returns the number of ticks carried out."""
+    cdef World world
+    cdef unsigned short[8192] candidates
+    bind(&world, level, block, candidates)
+    return run_ticks(&world, byte, ticks, stop)
+
+
+cdef void restart_block(Level* level, unsigned char* block, Py_ssize_t stride) noexcept nogil:
+    """Put the initial state of a level into a block of bytes; what lies beyond it becomes zero."""
+    memcpy(block, level.initial, level.state_bytes)
+    if stride > level.state_bytes:
+        memset(block + level.state_bytes, 0, stride - level.state_bytes)
+
+
+cdef class LevelHandle:
+    """A compiled level as the kernel sees it; keeps the arrays alive.
+
+    Attributes:
+        geometry: The compiled level.
+        address: Identifies the level in the `addresses` of a batch.
+        state_bytes: Size of a state of this level.
+    """
+
+    def __init__(self, geometry, bint guarded=False) -> None:
+        """Take hold of a compiled level.
+
+        Args:
+            geometry: A `Geometry`.
+            guarded: Copy each section into an allocation of its own, so that a memory checker sees every
+                access beyond its end.
+        """
+        self.geometry = geometry
+        sections = {name: geometry[name].copy() if guarded else geometry[name] for name, _ in geometry.sections.items()}
+        self.arrays = sections
+        self.state_bytes = len(sections["initial"])
+        cdef Level* level = &self.level
+        level.n_entities = len(sections["entities"])
+        level.n_movers = len(sections["mover_entity"])
+        level.n_flags = int(sections["scalars"][1])
+        level.n_doors = len(sections["doors"])
+        level.n_advance = len(sections["advance_order"])
+        level.n_react = len(sections["react_order"])
+        level.n_mines = len(sections["mines"])
+        level.n_balls = len(sections["balls"])
+        level.ball_count = int(sections["scalars"][0])
+        level.state_bytes = self.state_bytes
+        level.wall_start = <unsigned short*>pointer_to(sections["wall_start"])
+        level.walls = <Wall*>pointer_to(sections["walls"])
+        level.listed_start = <unsigned short*>pointer_to(sections["listed_start"])
+        level.listed = <unsigned short*>pointer_to(sections["listed"])
+        level.near = <unsigned char*>pointer_to(sections["near"])
+        level.edges_h = <unsigned char*>pointer_to(sections["edges_h"])
+        level.edges_v = <unsigned char*>pointer_to(sections["edges_v"])
+        level.doors = <Door*>pointer_to(sections["doors"])
+        level.entities = <Entity*>pointer_to(sections["entities"])
+        level.mover_entity = <unsigned short*>pointer_to(sections["mover_entity"])
+        level.advance_order = <unsigned short*>pointer_to(sections["advance_order"])
+        level.react_order = <unsigned short*>pointer_to(sections["react_order"])
+        level.mines = <unsigned short*>pointer_to(sections["mines"])
+        level.balls = <unsigned short*>pointer_to(sections["balls"])
+        level.solid = <unsigned char*>pointer_to(sections["solid"])
+        level.initial = <unsigned char*>pointer_to(sections["initial"])
+        level.digest = <unsigned char*>pointer_to(sections["digest"])
+        self.address = <size_t>level
+
+
+cdef void* pointer_to(array):
+    """Address of the first element; the caller keeps the array alive."""
+    return <void*><size_t>address_of(array)
+
+
+cdef inline bint check_ticks(int ticks):
+    """Refuse a number of ticks that one call should not carry out."""
+    if ticks < 0 or ticks > MAX_TICKS_PER_CALL:
+        raise NppError(f"ticks is {ticks}; one call takes 0 to {MAX_TICKS_PER_CALL}")
+    return True
+
+
+cdef class Batch:
+    """States of many environments in one block of bytes, each on a level of its own.
+
+    Args:
+        num_envs: Number of environments.
+        stride: Bytes per state; at least the state size of every level used, and a multiple of 8.
+
+    Attributes:
+        states: uint8 (num_envs, stride), the batch's own memory; the bytes of a row are a snapshot of it.
+        addresses: uintp (num_envs,), the `address` of each environment's level, 0 before `set_level`.
+    """
+
+    def __init__(self, Py_ssize_t num_envs, Py_ssize_t stride) -> None:
+        if num_envs < 1 or stride < NINJA.itemsize or stride % 8:
+            raise NppError(
+                f"num_envs must be at least 1 and stride a multiple of 8, at least {NINJA.itemsize}: "
+                f"got {num_envs} and {stride}"
+            )
+        self.num_envs = num_envs
+        self.stride = stride
+        self.states = np.zeros((num_envs, stride), np.uint8)
+        self.addresses = np.zeros(num_envs, np.uintp)
+        self.handles = [None] * num_envs
+        self.base = <unsigned char*>pointer_to(self.states)
+        self.levels = <size_t*>pointer_to(self.addresses)
+
+    def set_level(self, Py_ssize_t i, LevelHandle handle not None) -> None:
+        """Put environment i at the start of a level.
+
+        Raises:
+            StateError: The level's states are larger than this batch's.
+            IndexError: There is no environment i.
+        """
+        if i < 0 or i >= self.num_envs:
+            raise IndexError(f"environment {i} of {self.num_envs}")
+        if handle.state_bytes > self.stride:
+            raise StateError(f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}")
+        self.handles[i] = handle
+        self.addresses[i] = handle.address
+        self.restart(i)
+
+    def level_of(self, Py_ssize_t i):
+        """The `LevelHandle` of environment i, or None."""
+        if i < 0 or i >= self.num_envs:
+            raise IndexError(f"environment {i} of {self.num_envs}")
+        return self.handles[i]
+
+    def restart(self, Py_ssize_t i) -> None:
+        """Put environment i back to the start of its level."""
+        if i < 0 or i >= self.num_envs or self.handles[i] is None:
+            raise IndexError(f"environment {i} of {self.num_envs} has no level")
+        cdef LevelHandle handle = self.handles[i]
+        restart_block(&handle.level, self.base + i * self.stride, self.stride)
+
+    def advance_one(self, Py_ssize_t i, int byte, int ticks=1, bint stop=True) -> int:
+        """Advance environment i under one input byte (bit 0 jump, bit 1 right, bit 2 left).
+
+        Args:
+            i: The environment.
+            byte: The input.
+            ticks: How many ticks.
+            stop: Go no further than the tick of death or victory.
+
+        Returns:
+            The number of ticks carried out.
+
+        Raises:
+            IndexError: There is no environment i, or it has no level.
+            NppError: ticks is negative, or too large for a call that cannot be interrupted.
+        """
+        check_ticks(ticks)
+        if i < 0 or i >= self.num_envs or self.levels_missing(i):
+            raise IndexError(f"environment {i} of {self.num_envs} has no level")
+        cdef int done
+        with nogil:
+            done = advance_block(<Level*>self.levels[i], self.base + i * self.stride, byte, ticks, stop)
+        return done
+
+    def advance(self, unsigned char[::1] inputs, int ticks=1, bint stop=True) -> None:
+        """Advance every environment, each under its own input byte, without the GIL."""
+        self.advance_range(inputs, 0, self.num_envs, ticks, stop)
+
+    def advance_range(
+        self, unsigned char[::1] inputs, Py_ssize_t first, Py_ssize_t last, int ticks=1, bint stop=True
+    ) -> None:
+        """Advance environments first..last-1; safe to call from several threads on separate ranges."""
+        cdef Py_ssize_t i
+        check_ticks(ticks)
+        if inputs.shape[0] != self.num_envs:
+            raise NppError(f"{inputs.shape[0]} inputs for {self.num_envs} environments")
+        if first < 0 or last > self.num_envs:
+            raise IndexError(f"environments {first}..{last} of {self.num_envs}")
+        for i in range(first, last):
+            if self.levels_missing(i):
+                raise IndexError(f"environment {i} of {self.num_envs} has no level")
+        with nogil:
+            for i in range(first, last):
+                advance_block(<Level*>self.levels[i], self.base + i * self.stride, inputs[i], ticks, stop)
+
+    cdef bint levels_missing(self, Py_ssize_t i):
+        """Whether environment i has no level yet."""
+        return self.levels[i] == 0
+
+
+def place_lasers(geometry):
+    """The initial state of a level with its laser turrets put on their walls; a fresh array."""
+    cdef LevelHandle handle = LevelHandle(geometry)
+    block = geometry["initial"].copy()
+    cdef int e
+    cdef World world
+    bind(&world, &handle.level, <unsigned char*>pointer_to(block), NULL)
+    for e in range(handle.level.n_entities):
+        if handle.level.entities[e].kind == 23:
+            place_laser(&world, e)
+    return block
+
+
+def check_layout() -> None:
+    """Make sure that the C structs have the size of the dtypes that describe them."""
+    sizes = (
+        (NINJA, sizeof(Ninja)),
+        (MOVER, sizeof(Mover)),
+        (WALL, sizeof(Wall)),
+        (ENTITY, sizeof(Entity)),
+        (DOOR, sizeof(Door)),
+    )
+    for dtype, size in sizes:
+        if dtype.itemsize != size:
+            raise NppError(f"compiled struct of {size} bytes for a dtype of {dtype.itemsize}: {dtype}")
+
+
+check_layout()
