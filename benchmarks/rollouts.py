@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from benchmarks._measuring import OBSERVATION_SETS, held_actions, measure_speed, rounded
 from npp_env import NppVectorEnv
-from npp_env.decoder import ObservationDecoder
 from npp_env.graph.navigation import graph_of
 from npp_env.level import Level
 from npp_env.level.level_set import LevelSet
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
-from npp_env.packing import PackedObservations
-from npp_env.storage import Demand, storage_choices
+from npp_env.rollouts.decoder import ObservationDecoder
+from npp_env.rollouts.estimate import Demand, storage_choices
+from npp_env.rollouts.packing import PackedObservations
 
 STORED_KEYS = ("game_state", "reachability_features", "action_mask", "player_frame", "global_view", *GRAPH_KEYS)
 """A rollout of graphs and frames."""

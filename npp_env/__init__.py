@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from npp_env.config import EnvironmentConfig, GraphConfig, ObservationConfig, RenderConfig, RewardConfig
-    from npp_env.creation import create_environment
-    from npp_env.decoder import ObservationDecoder
-    from npp_env.env import NppEnv, Outcome
+    from npp_env.env import NppEnv, create_environment
     from npp_env.level import Level
+    from npp_env.rollouts.decoder import ObservationDecoder
     from npp_env.sim import Simulation
+    from npp_env.sim.outcome import Outcome
     from npp_env.vector import NppVectorEnv
 
 __version__ = "0.1.0"
@@ -28,12 +28,12 @@ _HOMES = {
     "NppEnv": "npp_env.env",
     "NppVectorEnv": "npp_env.vector",
     "ObservationConfig": "npp_env.config",
-    "ObservationDecoder": "npp_env.decoder",
-    "Outcome": "npp_env.env",
+    "ObservationDecoder": "npp_env.rollouts.decoder",
+    "Outcome": "npp_env.sim.outcome",
     "RenderConfig": "npp_env.config",
     "RewardConfig": "npp_env.config",
     "Simulation": "npp_env.sim",
-    "create_environment": "npp_env.creation",
+    "create_environment": "npp_env.env",
 }
 
 __all__ = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import struct
 from collections.abc import Mapping
-from enum import IntEnum
 from typing import Any, SupportsFloat
 
 import gymnasium as gym
@@ -13,30 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.episodes import FOREIGN_LEVEL, Episodes, LevelResources
 from npp_env.errors import ConfigError, NppError
-from npp_env.holdings import memory_report
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
-from npp_env.memory import MemoryReport
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.saved_state import SavedState, read_saved_state, write_saved_state
+from npp_env.runtime.episodes import FOREIGN_LEVEL, Episodes, LevelResources
+from npp_env.runtime.memory import MemoryReport, memory_report
+from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
+from npp_env.sim.outcome import outcome_of
 
 ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
-_DEAD, _CELEBRATING = 6, 8
 # frame, gold, (stamp, arming), state, ..., switches: where the ninja's counters lie in a state.
 _COUNTERS = struct.Struct("<ii8xb9xb")
 _COUNTERS_OFFSET = 112
-
-
-class Outcome(IntEnum):
-    """How an episode stands; the value of `info["outcome"]`."""
-
-    RUNNING = 0
-    WON = 1
-    DIED = 2
-    OUT_OF_TIME = 3
 
 
 class NppEnv(gym.Env[Any, Any]):
@@ -216,10 +205,9 @@ class NppEnv(gym.Env[Any, Any]):
     def _info(self, truncated: bool) -> dict[str, Any]:
         frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states.data, _COUNTERS_OFFSET)
         slot = self._engine.slots[0]
-        outcome = 1 if state == _CELEBRATING else 2 if state == _DEAD else 3 if truncated else 0
         return {
             "frame": frame,
-            "outcome": outcome,
+            "outcome": int(outcome_of(state, truncated)),
             "gold": gold,
             "level": int(slot["level_index"]),
             "phase": 1 if switches else 0,
@@ -364,3 +352,17 @@ def _first_rows(arrays: Observation) -> Any:
     if isinstance(arrays, dict):
         return {key: array[0] for key, array in arrays.items()}
     return arrays[0]
+
+
+def create_environment(
+    config: EnvironmentConfig | Mapping[str, Any] | None = None, *, render_mode: str | None = None
+) -> NppEnv:
+    """The environment of a configuration, without wrappers.
+
+    Example:
+        >>> env = create_environment(EnvironmentConfig.for_evaluation(levels="shipped:first_steps"))
+        >>> observation, info = env.reset(seed=0)
+        >>> info["frame"]
+        0
+    """
+    return NppEnv(config, render_mode=render_mode)

@@ -13,19 +13,16 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.env import level_option, split_levels
-from npp_env.episodes import Episodes
 from npp_env.errors import ConfigError, NppError
-from npp_env.holdings import memory_report
-from npp_env.memory import MemoryReport
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.sampling import parse_sampling
-from npp_env.saved_state import SavedState, read_saved_state, write_saved_state
-from npp_env.thread_pool import RangePool
+from npp_env.runtime.episodes import Episodes
+from npp_env.runtime.memory import MemoryReport, memory_report
+from npp_env.runtime.sampling import parse_sampling
+from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
+from npp_env.runtime.thread_pool import RangePool
+from npp_env.sim.outcome import outcomes_of
 
-_OUTCOME_OF_STATE = np.zeros(16, np.int64)
-_OUTCOME_OF_STATE[6], _OUTCOME_OF_STATE[8] = 2, 1
-_OUT_OF_TIME = 3
 _INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
 
 
@@ -253,12 +250,9 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def _info(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         ninjas, slots = self._episodes.ninjas, self._engine.slots
-        outcome = _OUTCOME_OF_STATE.take(ninjas["state"])
-        if np.count_nonzero(self._engine.truncated):
-            outcome[self._engine.truncated] = _OUT_OF_TIME
         values = (
             ninjas["frame"].astype(np.int64),
-            outcome,
+            outcomes_of(ninjas["state"], self._engine.truncated),
             ninjas["gold"].astype(np.int64),
             slots["level_index"].astype(np.int64),
             (ninjas["switches"] > 0).astype(np.int64),

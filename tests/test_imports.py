@@ -21,7 +21,7 @@ def test_import_brings_nothing_heavy():
 
 
 def test_the_simulator_brings_nothing_heavy_either():
-    modules = "npp_env.sim, npp_env.level.shipped, npp_env.recording, npp_env.replay, npp_env.cli"
+    modules = "npp_env.sim, npp_env.level.shipped, npp_env.recording, npp_env.recording.replay, npp_env.cli"
     program = f"import sys, {modules}; print([name for name in {HEAVY!r} if name in sys.modules])"
     assert run(program) == "[]"
 

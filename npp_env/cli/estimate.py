@@ -10,7 +10,7 @@ from npp_env.config import FRAME_KEYS, VECTOR_KEYS, EnvironmentConfig, resolve_c
 from npp_env.errors import ConfigError
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.profiling.cgroups import Headroom, read_headroom
-from npp_env.storage import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
+from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
 
 NAME = "estimate"
 HELP = "what storing observations will take in rollouts or replays, before anyone trains"

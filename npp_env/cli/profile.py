@@ -13,12 +13,12 @@ import numpy as np
 
 from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import ConfigError, NppError
-from npp_env.memory import MemoryReport
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
 from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording
+from npp_env.runtime.memory import MemoryReport
 
 NAME = "profile"
 HELP = "profile memory and time of the environment; exit code 3 on a leak"

@@ -13,7 +13,7 @@ from npp_env.graph.layout import DISTANCES_FORMAT, NO_NODE, NodeKind
 from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
-from npp_env.sets import sorted_difference
+from npp_env.level.sorted_sets import sorted_difference
 
 MAX_ORDERED_DOORS = 5
 """Up to so many closed locked doors, every order of opening them is tried; beyond, the first one opens all."""

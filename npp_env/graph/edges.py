@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from npp_env.graph.free_space import HALF_PX, HEIGHT_PX, WIDTH_PX, line_stamp
 from npp_env.graph.one_ways import OneWay
-from npp_env.sets import sorted_difference, sorted_unique
+from npp_env.level.sorted_sets import sorted_difference, sorted_unique
 
 STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
 """(dy, dx) from a pixel to its neighbours."""

@@ -19,8 +19,8 @@ except ImportError as error:
     ) from error
 
 from npp_env.config import EnvironmentConfig
-from npp_env.env import Outcome
 from npp_env.errors import NppError
+from npp_env.sim.outcome import Outcome
 from npp_env.vector import NppVectorEnv
 
 

@@ -21,7 +21,7 @@ except ImportError as error:
         "npp_env.integrations.sb3_buffers needs Stable-Baselines3: pip install 'npp_env[sb3]'"
     ) from error
 
-from npp_env.packing import Column, PackedObservations
+from npp_env.rollouts.packing import Column, PackedObservations
 
 
 class StoredKey:

@@ -29,10 +29,10 @@ except ImportError as error:
     ) from error
 
 from npp_env.config import EnvironmentConfig
-from npp_env.decoder import ObservationDecoder
 from npp_env.errors import ConfigError
 from npp_env.integrations.torch import Decode
 from npp_env.level.level_set import LevelSource
+from npp_env.rollouts.decoder import ObservationDecoder
 
 
 class StateFeatures(BaseFeaturesExtractor):

@@ -23,7 +23,7 @@ except ImportError as error:
     ) from error
 
 from npp_env.errors import ConfigError
-from npp_env.vector_store import VectorStore
+from npp_env.rollouts.state_store import StateStore
 
 
 class NextObservations:
@@ -36,7 +36,7 @@ class NextObservations:
         observations: The ring; written by the caller, before the next ones of the same step.
     """
 
-    def __init__(self, observations: VectorStore) -> None:
+    def __init__(self, observations: StateStore) -> None:
         self._ring = observations
         self._newest = np.zeros(observations.shape[1:], np.uint8)
         self._newest_step = -1
@@ -98,7 +98,7 @@ class StateReplayBuffer(ReplayBuffer):
         super().__init__(buffer_size, observation_space, action_space, device, n_envs, True, False)
         self.optimize_memory_usage = False
         self.handle_timeout_termination = handle_timeout_termination
-        self.observations = VectorStore(self.buffer_size, n_envs, observation_space.shape[0])
+        self.observations = StateStore(self.buffer_size, n_envs, observation_space.shape[0])
         self.next_observations = NextObservations(self.observations)
 
 
@@ -114,7 +114,7 @@ class FlatRollout:
         store: The vectors by step and environment.
     """
 
-    def __init__(self, store: VectorStore) -> None:
+    def __init__(self, store: StateStore) -> None:
         self.store = store
 
     def __getitem__(self, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -132,13 +132,13 @@ class _StoredVectors:
         obs_shape: tuple[int, ...]
         observations: Any
 
-    _store: VectorStore | None = None
+    _store: StateStore | None = None
 
     def reset(self) -> None:
         """Begin the next rollout; the memory of the last one is used again."""
         if self._store is None:
             _check_space(self.observation_space)
-            self._store = VectorStore(self.buffer_size, self.n_envs, self.observation_space.shape[0])
+            self._store = StateStore(self.buffer_size, self.n_envs, self.observation_space.shape[0])
         self._store.clear()
         # SB3 would allocate all vectors at full length.
         shape, self.obs_shape = self.obs_shape, (0,)
@@ -151,7 +151,7 @@ class _StoredVectors:
     @staticmethod
     def swap_and_flatten(arr: Any) -> Any:
         """SB3's order of a rollout; the vectors stay where they are."""
-        return FlatRollout(arr) if isinstance(arr, VectorStore) else RolloutBuffer.swap_and_flatten(arr)
+        return FlatRollout(arr) if isinstance(arr, StateStore) else RolloutBuffer.swap_and_flatten(arr)
 
 
 class StateRolloutBuffer(_StoredVectors, RolloutBuffer):

@@ -12,8 +12,8 @@ try:
 except ImportError as error:
     raise DependencyNotInstalled("npp_env.integrations.torch needs PyTorch: pip install torch") from error
 
-from npp_env.decoder import DecodedBatch, ObservationDecoder
 from npp_env.errors import StateError
+from npp_env.rollouts.decoder import DecodedBatch, ObservationDecoder
 
 
 class Decode(torch.nn.Module):

@@ -1,24 +1,17 @@
-"""Levels and recordings flipped left to right, so that what wins one wins the other.
-
-The physics is not symmetric to the last bit: lists are gathered from left to right, and sums round differently on the
-other side of the map. Most recordings win mirrored on the same frame, but nothing promises it: play one before you
-rely on it.
-"""
+"""Levels flipped left to right; `npp_env.recording.mirror` does the same to recordings."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import LevelError, RecordingError
+from npp_env.errors import LevelError
 from npp_env.level.entity_kinds import DRONE_MODES, LASER_MODES, EntityKind, record_meaning, type_label
 from npp_env.level.layout import KNOWN_TILES, UNIT_PX, WORLD_WIDTH_PX
 from npp_env.level.model import Level
-from npp_env.recording import Recording
 
 WIDTH_UNITS = WORLD_WIDTH_PX // UNIT_PX
 _FIRST_CORNERED, _LAST_CORNERED = 6, 33
-_JUMP, _RIGHT, _LEFT = 1, 2, 4
 _DOORS = (EntityKind.DOOR, EntityKind.LOCKED_DOOR, EntityKind.TRAP_DOOR)
 
 
@@ -32,19 +25,8 @@ def _mirrored_tiles() -> NDArray[np.uint8]:
     return table
 
 
-def _mirrored_inputs() -> NDArray[np.uint8]:
-    table = np.arange(16, dtype=np.uint8)
-    for byte in range(16):
-        rest = byte & ~(_RIGHT | _LEFT)
-        # Left and right together count as left, so their mirror image is right alone.
-        table[byte] = rest | (_RIGHT if byte & _LEFT else _LEFT if byte & _RIGHT else 0)
-    return table
-
-
 TILE_MIRROR = _mirrored_tiles()
 """Tile id of the mirror image, by tile id (256,)."""
-INPUT_MIRROR = _mirrored_inputs()
-"""Input byte of the mirror image, by input byte (16,)."""
 
 assert TILE_MIRROR[KNOWN_TILES:].tolist() == list(range(KNOWN_TILES, 256))
 
@@ -82,39 +64,6 @@ def mirror_level(level: Level) -> Level:
         counts=level.counts,
         header=level.header,
         metadata=level.metadata,
-    )
-
-
-def mirror_inputs(inputs: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """Inputs with left and right exchanged; a fresh array."""
-    return INPUT_MIRROR[inputs]
-
-
-def mirror_recording(recording: Recording, level: Level | None = None) -> Recording:
-    """The recording for the mirrored level.
-
-    Args:
-        recording: Any recording.
-        level: Its level, where the recording does not hold it.
-
-    Raises:
-        RecordingError: There is no level, or not the right one.
-    """
-    level = level or recording.level
-    if level is None or level.hash != recording.level_hash:
-        raise RecordingError(
-            f"the recording belongs to level {recording.level_hash}, which is needed to mirror it; "
-            f"{'none is at hand' if level is None else 'the level given is ' + level.hash}"
-        )
-    mirrored = mirror_level(level)
-    return Recording(
-        mirrored,
-        mirrored.hash,
-        mirror_inputs(recording.inputs),
-        recording.outcome,
-        recording.frames,
-        recording.gold,
-        recording.demo_header,
     )
 
 

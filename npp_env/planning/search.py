@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
+from npp_env.level.sorted_sets import sorted_unique
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import HALF_COLUMNS, HALF_ROWS, Guide, half_cells
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
-from npp_env.sets import sorted_unique
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import Batch, LevelHandle
-from npp_env.sim.simulation import CELEBRATING, DEAD, JUMP, LEFT, RIGHT
+from npp_env.sim.outcome import NinjaState
+from npp_env.sim.simulation import JUMP, LEFT, RIGHT
 from npp_env.sim.views import ninja_view
 
 INPUTS = np.array([0, LEFT, RIGHT, JUMP, JUMP | LEFT, JUMP | RIGHT], np.uint8)
@@ -206,13 +207,13 @@ class Search:
         states = self._batch.states[:count]
         ninja = ninja_view(states)
         state, frames = ninja["state"], ninja["frame"]
-        won = np.flatnonzero(state == CELEBRATING)
+        won = np.flatnonzero(state == NinjaState.CELEBRATING)
         if len(won):
             row = int(won[np.argmin(frames[won])])
             before = self._tree.inputs_to(int(parents[row // len(INPUTS)]))
             rest = int(frames[row]) - len(before)
             return np.concatenate([before, np.full(rest, self._inputs[row], np.uint8)])
-        alive = np.flatnonzero((state != DEAD) & (frames < self._options.max_frames))
+        alive = np.flatnonzero((state != NinjaState.DEAD) & (frames < self._options.max_frames))
         configurations = self._guide.configurations(states[alive])
         fresh = self._seen.add(self._keys.of(states[alive], configurations))
         rows = alive[fresh]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from npp_env.planning.search import INPUTS
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import Batch, LevelHandle
-from npp_env.sim.simulation import CELEBRATING, DEAD
+from npp_env.sim.outcome import NinjaState
 from npp_env.sim.views import ninja_view
 
 CANDIDATES = 384
@@ -88,11 +88,11 @@ class Shortener:
             batch.advance(sequences[rows, np.minimum(places, frames - 1)], 1, True)
             if step % _CHECK_EVERY_TICKS == 0:
                 state = ninja_view(batch.states)["state"]
-                if ((state == CELEBRATING) | (state == DEAD)).all():
+                if ((state == NinjaState.CELEBRATING) | (state == NinjaState.DEAD)).all():
                     break
         self.ticks += CANDIDATES * (frames - first)
         ninja = ninja_view(batch.states)
-        won_at = np.where(ninja["state"] == CELEBRATING, ninja["frame"], frames + 1)
+        won_at = np.where(ninja["state"] == NinjaState.CELEBRATING, ninja["frame"], frames + 1)
         best = int(np.argmin(won_at))
         # A change that costs nothing is taken too: it may open the way for one that gains.
         if won_at[best] < frames or (won_at[best] == frames and rng.random() < 0.5):

@@ -6,7 +6,6 @@ Stable-Baselines3 is `npp_env.profiling.sb3.MemoryCallback`.
 
 from __future__ import annotations
 
-from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.callbacks import LoopCallback, memory_scalars, tensorboard_writer
 from npp_env.profiling.compare import Comparison, compare, load_profile
 from npp_env.profiling.errors import (
@@ -22,6 +21,7 @@ from npp_env.profiling.run import ProfileResult, profile_loop
 from npp_env.profiling.samples import Sample, SampleLog
 from npp_env.profiling.snapshots import SnapshotSeries, read_snapshots, write_snapshot
 from npp_env.profiling.tracker import MemoryTracker
+from npp_env.runtime.memory import Holding, MemoryReport, OwnerTotal
 
 __all__ = [
     "Comparison",

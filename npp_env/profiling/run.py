@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from npp_env import __version__
-from npp_env.memory import MemoryReport
 from npp_env.profiling.allocation_sites import AllocationSite, SiteLedger
 from npp_env.profiling.compare import PROFILE_FORMAT, PROFILE_VERSION, Comparison, compare
 from npp_env.profiling.errors import ProfilingError
@@ -29,6 +28,7 @@ from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.report import format_report
 from npp_env.profiling.report_html import format_html
 from npp_env.profiling.tracker import MemoryTracker
+from npp_env.runtime.memory import MemoryReport
 
 REPORT_FILES = ("memory_profiling_report.txt", "profiling_stats.txt", "memory.json", "report.html")
 MAX_HISTORY = 256

@@ -10,9 +10,7 @@ import numpy as np
 
 from npp_env.render.palette import DANGER, HEADBAND, NINJA
 from npp_env.render.pen import Pen, Point
-
-STAND, RUN, SKID, RISE, FALL, WALL_SLIDE, DEAD, DOOMED, CELEBRATE = range(9)
-STATE_NAMES = ("stand", "run", "skid", "rise", "fall", "wall slide", "dead", "doomed", "celebrate", "off")
+from npp_env.sim.outcome import NinjaState
 
 _UPPER_ARM, _LOWER_ARM = 4.2, 4.0
 _THIGH, _SHIN = 5.0, 5.0
@@ -54,28 +52,28 @@ def choose_pose(ninja: Any) -> tuple[Pose, int, Point]:
     upright = (0.0, -1.0)
     floor = (_bounded(ninja["fnx"], 1.0), _bounded(ninja["fny"], 1.0))
     grounded = floor if abs(math.hypot(*floor) - 1) < 0.01 else upright
-    if state == RUN:
+    if state == NinjaState.RUNNING:
         return _running(_bounded(ninja["x"], _FAR_PX) * facing / _STRIDE_PX, abs(vx)), facing, grounded
-    if state == SKID:
+    if state == NinjaState.SKIDDING:
         braking = Pose(-0.35, 0.0, ((0.9, 0.5), (-0.7, 0.3)), ((0.75, 0.25), (0.25, 0.7)), True)
         return braking, facing, grounded
-    if state == RISE:
+    if state == NinjaState.RISING:
         tuck = min(max(-vy / 3.0, 0.0), 1.0)
         lean = 0.12 * min(abs(vx), 3.0)
         jumping = Pose(lean, 1.0, ((2.4, 0.4), (-0.9, 0.5)), ((0.3 + 0.9 * tuck, 1.5), (-0.35, 0.5)))
         return jumping, facing, upright
-    if state == FALL:
+    if state == NinjaState.FALLING:
         spread = min(max(vy / 4.0, 0.0), 1.0)
         arm = 1.4 + 1.1 * spread
         falling = Pose(0.05 * min(abs(vx), 3.0), 0.5, ((arm, 0.5), (-arm, -0.5)), ((0.55, 0.9), (-0.25, 0.8)))
         return falling, facing, upright
-    if state == WALL_SLIDE:
+    if state == NinjaState.SLIDING:
         gripping = Pose(-0.15, 0.0, ((2.3, 0.5), (1.2, 0.9)), ((1.35, 1.7), (0.45, 1.0)))
         return gripping, -1 if float(ninja["wn"]) > 0 else 1, upright
-    if state in (DEAD, DOOMED):
+    if state in (NinjaState.DEAD, NinjaState.DOOMED):
         flung = Pose(-1.9, -1.0, ((2.6, 0.6), (-1.5, 0.8)), ((0.9, 0.4), (-0.6, 1.2)))
         return flung, facing, upright
-    if state == CELEBRATE:
+    if state == NinjaState.CELEBRATING:
         wave = math.sin(frame * 0.25)
         bend = 0.25 + 0.25 * abs(wave)
         cheer = ((2.4 + 0.25 * wave, 0.25), (-2.4 + 0.25 * wave, -0.25))
@@ -121,7 +119,7 @@ def draw_ninja(pen: Pen, ninja: Any) -> None:
     x, y = float(ninja["x"]), float(ninja["y"])
     if not (abs(x) < _FAR_PX and abs(y) < _FAR_PX):
         return
-    if int(ninja["state"]) == DEAD:
+    if int(ninja["state"]) == NinjaState.DEAD:
         _draw_burst(pen, x, y)
     column, row = math.floor(x), math.floor(y)
     body, band = (np.zeros((_PATCH_PX * _FINE, _PATCH_PX * _FINE), np.uint8) for _ in range(2))

@@ -15,17 +15,18 @@ from npp_env.level.model import Level
 from npp_env.render import palette
 from npp_env.render.entity_shapes import SHAPES, Shown
 from npp_env.render.frames import beam_length
-from npp_env.render.ninja_pose import CELEBRATE, DEAD, draw_ninja
+from npp_env.render.ninja_pose import draw_ninja
 from npp_env.render.pen import Pen, Point
 from npp_env.render.tile_coverage import TILE_PX, level_coverage
 from npp_env.sim.entities import FLAGGED_KINDS, MOVING_KINDS
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import LevelHandle
+from npp_env.sim.outcome import Outcome, outcome_of
 from npp_env.sim.views import flags_view, movers_view, ninja_view
 
 PICTURE_SHAPE = (600, 1056, 3)
 _EDGE_PX = 3
-_OUTCOMES = {DEAD: ("died", palette.HUD_DIED), CELEBRATE: ("won", palette.HUD_WON)}
+_OUTCOME_COLOURS = {Outcome.DIED: palette.HUD_DIED, Outcome.WON: palette.HUD_WON}
 
 
 def build_rgb_background(level: Level) -> NDArray[np.uint8]:
@@ -131,6 +132,6 @@ def draw_hud(pen: Pen, level: Level, geometry: Geometry, ninja: Any) -> None:
     pen.text(1026, base, f"frame {frame:5d}   {frame / 60:6.2f} s", palette.HUD_TEXT, right=True)
     if gold_total:
         pen.text(790, base, f"gold {int(ninja['gold'])}/{gold_total}", palette.HUD_TEXT)
-    outcome = _OUTCOMES.get(int(ninja["state"]))
-    if outcome is not None:
-        pen.text(528, base, outcome[0], outcome[1])
+    outcome = outcome_of(int(ninja["state"]))
+    if outcome in _OUTCOME_COLOURS:
+        pen.text(528, base, outcome.label, _OUTCOME_COLOURS[outcome])

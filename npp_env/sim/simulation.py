@@ -13,14 +13,12 @@ from npp_env.errors import StateError
 from npp_env.level.model import Level
 from npp_env.sim.geometry import Geometry, compile_level
 from npp_env.sim.kernel import Batch, LevelHandle
+from npp_env.sim.outcome import outcome_of
 from npp_env.sim.views import flags_view, movers_view, ninja_view
 
 STATE_VERSION = 1
 _STATE_HEADER = struct.Struct("<4sHHI16sI")  # magic, version, reserved, bytes, level hash, CRC-32 of the state
 _STATE_MAGIC = b"NPPS"
-
-DEAD, CELEBRATING = 6, 8
-OUTCOMES = {DEAD: "died", CELEBRATING: "won"}
 
 JUMP, RIGHT, LEFT = 1, 2, 4  # bits of an input byte
 
@@ -126,7 +124,7 @@ class Simulation:
     @property
     def outcome(self) -> str:
         """`won`, `died` or `alive`."""
-        return OUTCOMES.get(int(self._ninja["state"]), "alive")
+        return outcome_of(int(self._ninja["state"])).label
 
     def get_state(self) -> bytes:
         """A snapshot: a copy of the state's bytes behind a header."""

@@ -13,10 +13,10 @@ torch = pytest.importorskip("torch")
 from play import held_actions  # noqa: E402
 
 from npp_env import NppVectorEnv  # noqa: E402
-from npp_env.decoder import ObservationDecoder  # noqa: E402
 from npp_env.errors import StateError  # noqa: E402
 from npp_env.integrations.torch import Decode  # noqa: E402
 from npp_env.observe.spec import OBSERVATION_KEYS  # noqa: E402
+from npp_env.rollouts.decoder import ObservationDecoder  # noqa: E402
 
 GRAPH = {"max_nodes": 1700, "max_edges": 13000}
 

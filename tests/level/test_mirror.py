@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from level.samples import golden_maps, small_level
 from npp_env.errors import LevelError, RecordingError
 from npp_env.level import EntityKind, Level, read_map
-from npp_env.level.mirror import INPUT_MIRROR, TILE_MIRROR, mirror_inputs, mirror_level, mirror_recording
+from npp_env.level.mirror import TILE_MIRROR, mirror_level
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.recording import Recording, load_shipped_recording
+from npp_env.recording.mirror import INPUT_MIRROR, mirror_inputs, mirror_recording
 from npp_env.sim import Simulation
 from npp_env.sim.geometry import compile_level
 from npp_env.sim.structs import WALL_SLANTED

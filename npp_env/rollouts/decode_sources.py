@@ -13,7 +13,10 @@ from npp_env.level.cache import LevelCache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import STATE_HEADER_BYTES
-from npp_env.observe.decode_rows import (
+from npp_env.observe.path_features import PathHandle
+from npp_env.observe.path_handles import path_handle
+from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, observation_spec
+from npp_env.rollouts.decode_rows import (
     KNOWN,
     MAX_PLACES,
     OTHER_VERSION,
@@ -22,9 +25,6 @@ from npp_env.observe.decode_rows import (
     UNKNOWN_LEVEL,
     RowDecoder,
 )
-from npp_env.observe.path_features import PathHandle
-from npp_env.observe.path_handles import path_handle
-from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, observation_spec
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
 from npp_env.sim.structs import NINJA, address_of

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 from npp_env.observe.path_features cimport potential
 from npp_env.observe.view cimport View, half
 from npp_env.observe.writer cimport write_observation
-from npp_env.reward cimport event_reward, shaping_reward
+from npp_env.runtime.reward cimport event_reward, shaping_reward
 from npp_env.sim.kernel cimport LevelHandle, advance_block, bind, restart_block
 from npp_env.sim.layout cimport Level, Mover, Ninja
 

@@ -14,12 +14,12 @@ from play import held_actions
 from sim.rooms import room
 
 from npp_env import NppEnv, NppVectorEnv
-from npp_env.decoder import ObservationDecoder
 from npp_env.errors import ConfigError, LevelError, NppError, StateError
 from npp_env.graph.navigation import graph_of
 from npp_env.level.level_set import LevelSet
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.rollouts.decoder import ObservationDecoder
 
 SMALL = {"max_nodes": 300, "max_edges": 1500}
 VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
@@ -318,7 +318,7 @@ def test_two_decoders_can_share_their_memory():
 
 
 def test_graphs_off_the_grid_are_decoded_node_by_node(monkeypatch):
-    monkeypatch.setattr("npp_env.observe.decode_sources.MAX_PLACES", 3)
+    monkeypatch.setattr("npp_env.rollouts.decode_sources.MAX_PLACES", 3)
     vectors, expected, config = play("shipped:first_steps", 17, 4, keys=GRAPH_KEYS)
     assert_same(ObservationDecoder(config).decode(vectors), expected)
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from npp_env.sets import sorted_difference, sorted_unique
+from npp_env.level.sorted_sets import sorted_difference, sorted_unique
 
 numbers = st.lists(st.integers(0, 20), max_size=30).map(lambda values: np.array(values, np.int64))
 

@@ -9,7 +9,7 @@ from golden_levels import golden
 from npp_env.errors import RecordingError
 from npp_env.level import Level, read_map
 from npp_env.recording import Recording
-from npp_env.replay import replay, score_seconds
+from npp_env.recording.replay import replay, score_seconds
 
 TILES = np.zeros((23, 42), np.uint8)
 TILES[19:] = 1

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import NppError
-from npp_env.sets import sorted_unique
+from npp_env.level.sorted_sets import sorted_unique
 
 CLASS_BYTES = 32
 """Vectors are stored in multiples of this."""
@@ -50,7 +50,7 @@ class _Block:
         self._free = []
 
 
-class VectorStore:
+class StateStore:
     """Vectors of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
 
     Args:
@@ -59,7 +59,7 @@ class VectorStore:
         length: Bytes of a vector.
 
     Example:
-        >>> store = VectorStore(steps=4, num_envs=2, length=100)
+        >>> store = StateStore(steps=4, num_envs=2, length=100)
         >>> store[0] = np.ones((2, 100), np.uint8)
         >>> store[np.array([0, 0]), np.array([1, 0])].shape
         (2, 100)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
-from npp_env.engine import Engine
 from npp_env.errors import LevelError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import ObservationLayout
 from npp_env.observe.path_features import PathHandle
-from npp_env.sampling import LevelSampling, UniformSampling
+from npp_env.runtime.engine import Engine
+from npp_env.runtime.sampling import LevelSampling, UniformSampling
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
 from npp_env.sim.views import bit_mask, ninja_view, switches_taken

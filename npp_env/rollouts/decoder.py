@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.engine import STATE_ROW_VERSION
-from npp_env.episodes import largest_state_bytes
 from npp_env.errors import ConfigError, NppError, StateError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.buffers import STATE_HEADER_BYTES, ObservationLayout, as_rows
-from npp_env.observe.decode_rows import TAG, RowDecoder
-from npp_env.observe.decode_sources import Needs, SourceTable
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
-from npp_env.thread_pool import RangePool
+from npp_env.rollouts.decode_rows import TAG, RowDecoder
+from npp_env.rollouts.decode_sources import Needs, SourceTable
+from npp_env.runtime.engine import STATE_ROW_VERSION
+from npp_env.runtime.episodes import largest_state_bytes
+from npp_env.runtime.thread_pool import RangePool
 
 DEFAULT_KEPT_SOURCES = 128
 

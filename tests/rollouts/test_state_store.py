@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from npp_env import NppVectorEnv
 from npp_env.errors import NppError
 from npp_env.level.shipped import shipped_level_names
-from npp_env.vector_store import VectorStore
+from npp_env.rollouts.state_store import StateStore
 
 
 @settings(max_examples=60, deadline=None)
@@ -23,7 +23,7 @@ from npp_env.vector_store import VectorStore
 )
 def test_any_vectors_come_back_around_the_ring(seed, steps, envs, length, adds):
     rng = np.random.default_rng(seed)
-    store = VectorStore(steps, envs, length)
+    store = StateStore(steps, envs, length)
     expected = np.zeros((steps, envs, length), np.uint8)
     for k in range(adds):
         rows = rng.integers(0, 256, (envs, length)).astype(np.uint8)
@@ -41,7 +41,7 @@ def test_any_vectors_come_back_around_the_ring(seed, steps, envs, length, adds):
 
 
 def test_memory_does_not_grow_when_the_ring_goes_around():
-    store = VectorStore(50, 4, 500)
+    store = StateStore(50, 4, 500)
     rng = np.random.default_rng(0)
     sizes = []
     for k in range(400):
@@ -54,7 +54,7 @@ def test_memory_does_not_grow_when_the_ring_goes_around():
 
 def test_vectors_take_what_their_own_level_needs():
     env = NppVectorEnv(len(shipped_level_names()), levels="shipped", observation={"layout": "state"})
-    store = VectorStore(20, env.num_envs, env.single_observation_space.shape[0])
+    store = StateStore(20, env.num_envs, env.single_observation_space.shape[0])
     vectors, _ = env.reset(seed=0)
     for step in range(20):
         store[step] = vectors
@@ -63,10 +63,10 @@ def test_vectors_take_what_their_own_level_needs():
 
 
 def test_what_is_wrong_is_said():
-    store = VectorStore(2, 3, 10)
+    store = StateStore(2, 3, 10)
     with pytest.raises(NppError, match=r"\(3, 9\)"):
         store[0] = np.zeros((3, 9), np.uint8)
     with pytest.raises(NppError, match="float32"):
         store[0] = np.zeros((3, 10), np.float32)
     with pytest.raises(NppError, match="at least 1"):
-        VectorStore(0, 1, 1)
+        StateStore(0, 1, 1)

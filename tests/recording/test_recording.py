@@ -23,7 +23,7 @@ from npp_env.recording import (
     write_recording,
 )
 
-GOLDEN = Path(__file__).parent / "golden" / "trajectories.npz"
+GOLDEN = Path(__file__).parent.parent / "golden" / "trajectories.npz"
 LEVEL = Level.from_parts(
     np.zeros((23, 42), np.uint8), [(0, 10, 90, 0, 0), (3, 60, 90, 0, 0), (4, 30, 90, 0, 0)], name="room"
 )

@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.episodes import largest_state_bytes
 from npp_env.errors import ConfigError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.buffers import STATE_HEADER_BYTES
 from npp_env.observe.spec import GRAPH_KEYS, Capacity, ObservationSpec, observation_spec
-from npp_env.packing import CHANGING_COLUMNS, NODE_KEY, REPEATED_COLUMNS, REPEATED_KEYS
+from npp_env.rollouts.packing import CHANGING_COLUMNS, NODE_KEY, REPEATED_COLUMNS, REPEATED_KEYS
+from npp_env.rollouts.state_store import CLASS_BYTES, INDEX_BYTES
+from npp_env.runtime.episodes import largest_state_bytes
 from npp_env.sim.handles import handle_of
-from npp_env.vector_store import CLASS_BYTES, INDEX_BYTES
 
 ON_POLICY = ("ppo", "a2c", "trpo", "maskable_ppo")
 OFF_POLICY = ("dqn", "qrdqn", "sac", "td3", "ddpg", "tqc")
@@ -187,13 +187,13 @@ def storage_choices(
     how = "layout='state', decoded by StateFeatures or ObservationDecoder"
     choices.append(StorageChoice("compact state", vector, 0, vector, how))
     own = mean_vector_bytes(found, cache)
-    once = f"{how}; StateRolloutBuffer, StateReplayBuffer or VectorStore"
+    once = f"{how}; StateRolloutBuffer, StateReplayBuffer or StateStore"
     choices.append(StorageChoice("compact state, own length", own, 0, 0, once, shares_next=True))
     return choices
 
 
 def mean_vector_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
-    """Bytes of a vector in a `VectorStore`, over (at most 64 of) the levels."""
+    """Bytes of a vector in a `StateStore`, over (at most 64 of) the levels."""
     sizes = [STATE_HEADER_BYTES + handle_of(levels[i], cache).state_bytes for i in _sampled(levels)]
     return float(np.mean([-(-size // CLASS_BYTES) * CLASS_BYTES for size in sizes])) + INDEX_BYTES
 

@@ -15,7 +15,7 @@ from play import held_actions
 from npp_env import NppVectorEnv
 from npp_env.errors import NppError
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.packing import ChangingRows, PackedObservations, RepeatedRows
+from npp_env.rollouts.packing import ChangingRows, PackedObservations, RepeatedRows
 
 NODES, EDGES = 12, 20
 SPACE = gym.spaces.Dict(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +9,9 @@ from numpy.typing import NDArray
 
 from npp_env.errors import RecordingError
 from npp_env.level.model import Level
-from npp_env.recording import Recording
-from npp_env.sim.simulation import CELEBRATING, DEAD, Simulation
+from npp_env.recording.model import Recording, input_runs
+from npp_env.sim.outcome import Outcome, outcome_of
+from npp_env.sim.simulation import Simulation
 
 TICKS_PER_SECOND = 60
 START_FRAMES = 90 * TICKS_PER_SECOND
@@ -76,7 +76,7 @@ def replay(recording: Recording, level: Level | None = None, *, trace: bool = Fa
         tracked = _play_and_trace(simulation, recording.inputs)
     else:
         tracked = None
-        for byte, ticks in _runs(recording.inputs):
+        for byte, ticks in input_runs(recording.inputs):
             if simulation.advance(byte, ticks) < ticks:
                 break
     ninja = simulation.ninja
@@ -121,13 +121,6 @@ def _level_of(recording: Recording, level: Level | None) -> Level:
     return level
 
 
-def _runs(inputs: NDArray[np.uint8]) -> Iterator[tuple[int, int]]:
-    """The inputs as (byte, how many times in a row)."""
-    starts = np.flatnonzero(np.diff(inputs, prepend=np.uint8(255)))
-    lengths = np.diff(starts, append=len(inputs))
-    yield from zip(inputs[starts].tolist(), lengths.tolist(), strict=True)
-
-
 def _play_and_trace(simulation: Simulation, inputs: NDArray[np.uint8]) -> Trace:
     positions = np.empty((len(inputs), 4), np.float64)
     states = np.empty(len(inputs), np.int8)
@@ -140,6 +133,6 @@ def _play_and_trace(simulation: Simulation, inputs: NDArray[np.uint8]) -> Trace:
         positions[done] = body
         states[done] = ninja["state"]
         done += 1
-        if states[done - 1] in (DEAD, CELEBRATING):
+        if outcome_of(int(states[done - 1])) is not Outcome.RUNNING:
             break
     return Trace(positions[:done].copy(), states[:done].copy())

@@ -1,5 +1,5 @@
 from npp_env.observe.view cimport Paths, View
-from npp_env.reward cimport Weights
+from npp_env.runtime.reward cimport Weights
 from npp_env.sim.layout cimport Level
 
 cdef struct Slot:

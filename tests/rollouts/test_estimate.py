@@ -14,9 +14,9 @@ from npp_env.cli.estimate import format_bytes, observation_keys
 from npp_env.errors import ConfigError
 from npp_env.level.level_set import LevelSet
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
-from npp_env.packing import PackedObservations
-from npp_env.storage import Demand, storage_choices
-from npp_env.vector_store import VectorStore
+from npp_env.rollouts.estimate import Demand, storage_choices
+from npp_env.rollouts.packing import PackedObservations
+from npp_env.rollouts.state_store import StateStore
 
 LEVELS = "shipped:first_steps"
 ALL = {"levels": LEVELS, "observation": {"keys": OBSERVATION_KEYS}}
@@ -41,7 +41,7 @@ def test_packed_and_compact_sizes_are_those_of_the_stores():
     env = NppVectorEnv(num_envs, **ALL, copy=False)
     compact = NppVectorEnv(num_envs, levels=LEVELS, observation={"layout": "state"})
     packed = PackedObservations(env.single_observation_space, steps, num_envs)
-    vectors = VectorStore(steps, num_envs, compact.single_observation_space.shape[0])
+    vectors = StateStore(steps, num_envs, compact.single_observation_space.shape[0])
     observation, vector = env.reset(seed=0)[0], compact.reset(seed=0)[0]
     assert found["compact state"].observation_bytes == vector.shape[1]
     for step, actions in enumerate(held_actions(np.random.default_rng(0), steps, num_envs)):

@@ -7,11 +7,11 @@ import pytest
 from sim.rooms import room
 
 from npp_env import NppEnv, NppVectorEnv, Outcome
-from npp_env.decoder import ObservationDecoder
 from npp_env.errors import ConfigError
 from npp_env.graph import fields_of, graph_of
 from npp_env.level.cache import LevelCache
 from npp_env.observe.spec import REACHABILITY_FIELDS
+from npp_env.rollouts.decoder import ObservationDecoder
 
 LEFT, RIGHT = 1, 2
 TOUCH_PX = 40

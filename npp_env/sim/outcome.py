@@ -1,0 +1,58 @@
+"""How the ninja stands and how an attempt stands: the numbers of a state, named once."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class NinjaState(IntEnum):
+    """`state` of the ninja; `layout.pxd` has the same numbers for the kernel."""
+
+    STANDING = 0
+    RUNNING = 1
+    SKIDDING = 2
+    RISING = 3
+    FALLING = 4
+    SLIDING = 5
+    DEAD = 6
+    DOOMED = 7
+    CELEBRATING = 8
+    OFF = 9
+
+
+class Outcome(IntEnum):
+    """How an episode stands; the value of `info["outcome"]`."""
+
+    RUNNING = 0
+    WON = 1
+    DIED = 2
+    OUT_OF_TIME = 3
+
+    @property
+    def label(self) -> str:
+        """As recordings and replays call it: `alive`, `won`, `died` or `out of time`."""
+        return "alive" if self is Outcome.RUNNING else self.name.lower().replace("_", " ")
+
+
+_OUTCOME_OF_STATE = np.full(len(NinjaState), Outcome.RUNNING, np.int64)
+_OUTCOME_OF_STATE[NinjaState.CELEBRATING] = Outcome.WON
+_OUTCOME_OF_STATE[NinjaState.DEAD] = Outcome.DIED
+_OUTCOME_BY_STATE = tuple(Outcome(value) for value in _OUTCOME_OF_STATE.tolist())
+
+
+def outcome_of(state: int, truncated: bool = False) -> Outcome:
+    """The outcome of one ninja state; running out of time counts unless the ninja won or died."""
+    outcome = _OUTCOME_BY_STATE[state]
+    return Outcome.OUT_OF_TIME if truncated and outcome is Outcome.RUNNING else outcome
+
+
+def outcomes_of(states: NDArray[Any], truncated: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The outcomes of many ninja states; a fresh array."""
+    outcomes = _OUTCOME_OF_STATE.take(states)
+    if np.count_nonzero(truncated):
+        outcomes[truncated] = Outcome.OUT_OF_TIME
+    return outcomes
