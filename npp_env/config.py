@@ -114,13 +114,13 @@ class ObservationConfig(_Checked):
 
 @dataclass(frozen=True, slots=True)
 class RewardConfig(_Checked):
-    """Weights of the reward; each may be any finite number.
+    """Weights of the reward; each may be any finite number. The terms of a step are added up.
 
     Attributes:
-        switch_weight: Once, when the first exit switch is taken.
-        exit_weight: On winning.
-        death_weight: On dying.
-        time_weight: Per physics tick.
+        switch_weight: Once an episode, in the step that takes the first exit switch.
+        exit_weight: Once, in the step that wins.
+        death_weight: Once, in the step that dies.
+        time_weight: Per physics tick carried out: a step that wins or dies is cut short.
         gold_weight: Per piece of gold.
         shaping_weight: Of the potential-based shaping on the path distance to the present objective; 0 turns it off.
         discount: The discount per environment step that the shaping assumes (that of the learner).
@@ -186,8 +186,8 @@ class EnvironmentConfig(_Checked):
         levels: Which levels, as `npp_env.level.LevelSet.parse` takes it: `shipped`, `shipped:GROUP`,
             `shipped:GROUP/NAME`, a file, a folder, a glob, or a list of these.
         frame_skip: Physics ticks per step.
-        max_episode_frames: Ticks after which an episode is truncated; `auto` derives it from the size of the level;
-            None never truncates.
+        max_episode_frames: Ticks after which an episode is truncated, at the end of the step that reaches them; `auto`
+            gives 600 and 4 more for each tile of the map that is not full; None never truncates.
         cache_directory: Where compiled levels are kept on disk, shared by all processes of the host; None takes the
             environment variable `NPP_ENV_CACHE` or the platform's cache folder.
         copy: Whether every observation is a fresh array (true), or a view of a double buffer that stays valid through

@@ -35,28 +35,42 @@ class NppEnv(gym.Env[Any, Any]):
     of 1/60 s.
 
     **Observations**, selected by `config.observation.keys`; each is a pure function of the level, the exact state and
-    the time limit. float16 values lie in [-1, 1]; flags are 0 or 1.
+    the time limit. float16 values are cut to [-1, 1] and rounded to the nearest; flags are 0 or 1. x grows to the
+    right, y downwards; directions are unit vectors in the same sense.
 
-    - `game_state` (34,) float16. 0 x / 528 - 1; 1 y / 300 - 1; 2, 3 place within the 24 px tile, -1..1; 4, 5 velocity /
-      12 px per tick; 6-13 one-hot state: standing, running, skidding, rising, falling, sliding, dead, celebrating; 14
-      airborne; 15 wall in reach; 16 last wall normal; 17, 18 last floor normal; 19, 20 last ceiling normal; 21-24
-      buffers jump, floor, wall, launch pad: 0 idle, else (age + 1) / 6; 25 ticks of the present jump / 46; 26 gravity /
-      normal gravity; 27 last horizontal input -1, 0, 1; 28 last jump input; 29, 30 direction of the last launch pad;
-      31 share of the time that is left; 32 exit switch taken; 33 share of the gold that is left.
-    - `entity_states` (max_entities, 28) float16: the nearest entities that still matter, nearest first, then rows of
-      zeros. 0 present; 1, 2 position relative to the ninja / (1056, 600); 3, 4 velocity / 12; 5, 6 direction (pads,
-      one-ways, drones, thwumps, beams); 7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule /
-      3; floor guards and thwumps: -1, 0, 1; shove thwumps: phase / 3); 8 radius / 24; 9-27 one-hot type: mine, gold,
+    - `game_state` (34,) float16. 0 x / 528 - 1; 1 y / 300 - 1; 2, 3 place within the 24 px tile, from -1 at its left or
+      top to 1; 4, 5 velocity / 12 px per tick; 6-13 one-hot state: standing, running, skidding, rising, falling,
+      sliding, dead, celebrating; 14 airborne; 15 wall in reach; 16 last wall normal; 17, 18 last floor normal; 19, 20
+      last ceiling normal; 21-24 buffers jump, floor, wall, launch pad: 0 idle, else (age + 1) / 6, with age 0 in the
+      tick that set it; 25 ticks of the present or last jump / 46; 26 gravity / normal gravity; 27 last horizontal input
+      -1, 0, 1; 28 last jump input; 29, 30 direction of the last launch pad, 0 before the first; 31 share of the time
+      that is left, 1 without a limit, below 0 beyond it; 32 an exit switch was taken; 33 share of the gold that is
+      left, 0 where there is none at all.
+    - `entity_states` (max_entities, 28) float16: the nearest entities that still matter, nearest first (ties: in map
+      order, open exits last), then rows of zeros. Collected gold and touched switches do not matter any more; an exit
+      does once its switch was taken; a door or exit stands where its switch is. 0 present; 1, 2 position relative to
+      the ninja / (1056, 600); 3, 4 velocity / 12, that of drones, floor guards, thwumps and shove thwumps being the
+      speed of their phase even where something blocks them; 5, 6 direction: of pads and one-ways their normal, of
+      drones that of travel, of thwumps that of the charge, of shove thwumps that of the way back, of lasers the beam;
+      7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule / 3; floor guards: -1 running left,
+      0, 1 right; thwumps: -1 returning, 0, 1 charging; lasers: -1 or 1, the sense of turning; boost pads: the ninja is
+      inside; shove thwumps: rest, triggered, launched, returning / 3); 8 radius / 24; 9-27 one-hot type: mine, gold,
       exit switch, door, locked door switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce
       block, thwump, toggle mine, laser turret, boost pad, death ball, mini drone, shove thwump, open exit.
-    - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors: switch relative
-      to the ninja / (1056, 600), door or exit likewise, 1 if open or taken.
+      Radii: mines 4 armed, 4.5 arming, 3.5 idle; doors 10; their switches 5; zap drones 7.5, mini drones 4; laser
+      turrets 5.9; death balls 5 (what kills); open exits 12; half the side of bounce blocks and thwumps 9, of shove
+      thwumps 12, half the length of one-ways 12; all else 6.
+    - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors, each in map
+      order, as many as there are: switch relative to the ninja / (1056, 600), door or exit likewise, 1 if the exit's
+      switch was taken or the door is open (a trap door is until its switch is touched).
     - `reachability_features` (10,) float16: 0 path length to the switch / 4000 px (1 if unreachable, 0 once taken);
       1, 2 unit direction of the next hop to it; 3-5 the same for the exit; 6 path length over the switch to the exit /
       4000; 7 share of the free space that can be reached from the spawn; 8 switch reachable; 9 exit reachable.
-    - `spatial_context` (155,) float16: 0-120 how solid the 11 x 11 half tiles (12 px) around the ninja are, row by row;
-      121, 122 place within the middle one, -1..1; then the 8 nearest mines: present, dx / 132, dy / 132, mode (1 armed,
-      0.5 arming, 0 idle).
+    - `spatial_context` (155,) float16: 0-120 how solid the 11 x 11 half tiles (12 px) around the ninja's own are, row
+      by row from the top left: the share of the 144 pixels whose centre lies inside the solid part of the tile, not on
+      its border; 1 beyond the map; doors do not count; 121, 122 place within the middle one, from -1 at its left or top
+      to 1; then the 8 nearest mines of both types (ties: in map order): present, dx / 132, dy / 132, mode (1 armed, 0.5
+      arming, 0 idle).
     - `player_frame` (84, 84, 1) uint8: 168 x 168 px around the ninja at half size, grey.
     - `global_view` (100, 176, 1) uint8: the whole level at a sixth of its size, grey.
     - `graph_node_feats` (max_nodes, 8) float16: 0, 1 position as in `game_state`; 2, 3 relative to the ninja / (1056,
@@ -70,11 +84,13 @@ class NppEnv(gym.Env[Any, Any]):
     With `layout="flat"` all keys form one float16 vector in the order of the keys; with `layout="packed"` one uint8
     vector of their bytes; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back.
 
-    **Reward**: see `RewardConfig`. **Termination** on winning or dying, **truncation** after `max_episode_frames`.
+    **Reward**: see `RewardConfig`. **Termination** on winning or dying, in that very tick; **truncation** at the end of
+    the first step that reaches `max_episode_frames` alive. A step after winning or dying carries out no tick and pays
+    nothing; one after truncation goes on.
 
     **info**: `frame` ticks since the start, `outcome` (see `Outcome`), `gold` collected, `level` its number in the
     level set (-1 for a level given to `reset`), `phase` 0 on the way to the switch and 1 to the exit, `episode_return`,
-    `episode_steps`.
+    `episode_steps`, both with this step.
 
     **Arrays**: with `copy=True` every observation is a fresh array. With `copy=False` it is a view of a double buffer:
     what `step` returned stays valid through the next `step` and is overwritten by the one after. With `buffers=` it is
@@ -218,8 +234,8 @@ class NppEnv(gym.Env[Any, Any]):
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference to the ninja's motion in the present state; a fresh array (6,).
 
-        When the episode has ended only idle does. A jump that is held on since the last step does nothing unless the
-        ninja is rising or an earlier press is still buffered.
+        When the ninja is dead or has won only idle does. A jump that is held on since the last tick does nothing unless
+        the ninja is rising or the jump buffer is not idle: the three actions with a jump are 0 then. All else is 1.
         """
         mask = np.zeros(6, np.uint8)
         self._engine.write_key(0, OBSERVATION_KEYS.index("action_mask"), mask)

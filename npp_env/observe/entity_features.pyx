@@ -53,7 +53,7 @@ cdef double entity_radius(int kind, int mode) noexcept nogil:
     """Size of an entity in pixels: its radius, or half its side."""
     if kind == 1 or kind == 21:
         return 3.5 if mode == 1 else 4.0 if mode == 0 else 4.5
-    if kind == 5 or kind == 18:
+    if kind == 5:
         return 10.0
     if kind == 6 or kind == 8 or kind == 25:
         return 5.0
@@ -63,6 +63,8 @@ cdef double entity_radius(int kind, int mode) noexcept nogil:
         return 7.5
     if kind == 17 or kind == 20:
         return 9.0
+    if kind == 23:
+        return 5.9
     if kind == 26:
         return 4.0
     if kind == 28:

@@ -213,13 +213,15 @@ cdef class Engine:
 
     def reread(self, Py_ssize_t i) -> None:
         """Bring door key and potential in line with a state that was written from outside."""
+        cdef bint over
         self.require(i)
         cdef unsigned short[8192] candidates
         cdef View view
         self.look(&view, candidates, i)
         self.slot_base[i].door_key = door_key_of(self.slot_base[i].level, view.world.flags)
         if self.slot_base[i].paths != NULL:
-            self.slot_base[i].potential = potential(&view)
+            over = view.world.ninja.state == 6 or view.world.ninja.state == 8
+            self.slot_base[i].potential = 0.0 if over else potential(&view)
 
     def advance(self, unsigned char[::1] actions, Py_ssize_t first, Py_ssize_t last) -> None:
         """First half of a step for environments first..last-1; those marked fresh only get a zero reward."""
@@ -355,7 +357,8 @@ cdef class Engine:
             if self.weights.shaping_weight != 0 and slot.paths != NULL:
                 after = potential(&view)
                 self.reward_base[i] += shaping_reward(&self.weights, slot.potential, after, self.terminated_base[i])
-                slot.potential = after
+                # A terminal state has none, so that steps beyond it pay nothing.
+                slot.potential = 0.0 if self.terminated_base[i] else after
             slot.episode_return += self.reward_base[i]
         slot.fresh = 0
         self.write_one(&view, i, buffer)

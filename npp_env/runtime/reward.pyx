@@ -11,7 +11,9 @@ from npp_env.sim.layout cimport Ninja
 cdef double event_reward(
     Weights* weights, Ninja* ninja, int ticks, int gold_before, int switches_before
 ) noexcept nogil:
-    """Reward for what happened during some ticks."""
+    """Reward for what happened during some ticks; none are carried out once the ninja has won or died."""
+    if ticks == 0:
+        return 0.0
     cdef double total = weights.time_weight * ticks + weights.gold_weight * (ninja.gold - gold_before)
     if switches_before == 0 and ninja.switches > 0:
         total += weights.switch_weight

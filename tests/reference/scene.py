@@ -152,6 +152,14 @@ class Scene:
         return [entity for entity in self.entities if entity.kind in kinds]
 
 
+def state_bytes(level: Any) -> int:
+    """Size of a state of a level; whole words of 8 bytes."""
+    kinds = level.records[:, 0].tolist()
+    movers = sum(1 + (kind == 23) for kind in kinds if kind in (3, *_MOVER_KINDS))
+    size = NINJA_BYTES + MOVER_BYTES * movers + sum(kind in _BYTE_KINDS for kind in kinds)
+    return size + -size % 8
+
+
 def scene_of(level: Any, state: Any, limit_frames: int = 0) -> Scene:
     """Read a scene from a `Level` and the bytes of one of its states."""
     data = bytes(state)
