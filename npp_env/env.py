@@ -71,8 +71,9 @@ class NppEnv(gym.Env[Any, Any]):
       its border; 1 beyond the map; doors do not count; 121, 122 place within the middle one, from -1 at its left or top
       to 1; then the 8 nearest mines of both types (ties: in map order): present, dx / 132, dy / 132, mode (1 armed, 0.5
       arming, 0 idle).
-    - `player_frame` (84, 84, 1) uint8: 168 x 168 px around the ninja at half size, grey.
-    - `global_view` (100, 176, 1) uint8: the whole level at a sixth of its size, grey.
+    - `player_frame` (84, 84, 1) uint8: 168 x 168 px around the ninja at half size, grey: the ninja 255, walls 72, empty
+      space 128, what harms darker and what helps brighter. `docs/frames.md` has the shape and grey of every entity.
+    - `global_view` (100, 176, 1) uint8: the whole level at a sixth of its size, likewise.
     - `graph_node_feats` (max_nodes, 8) float16: 0, 1 position as in `game_state`; 2, 3 relative to the ninja / (1056,
       600); 4 kind / 8; 5 path length to the end / 4000; 6 reachable from the spawn (0.5: once doors are opened); 7
       the ninja is here.
@@ -81,8 +82,11 @@ class NppEnv(gym.Env[Any, Any]):
       where there is one.
     - `action_mask` (6,) uint8: as `action_masks()`.
 
-    With `layout="flat"` all keys form one float16 vector in the order of the keys; with `layout="packed"` one uint8
-    vector of their bytes; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back.
+    With `layout="flat"` all keys form one float16 vector in the order of the keys, uint8 ones as the same numbers; with
+    `layout="packed"` one uint8 vector of their bytes, first all float16 and uint16 keys in the order of the keys, then
+    all uint8 keys; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back: 32 bytes
+    with version 1, number of the level, time limit (0: none), steps of the episode (4 bytes each, little-endian) and
+    the 16 bytes of the level's hash, then the state, then zeros.
 
     **Reward**: see `RewardConfig`. **Termination** on winning or dying, in that very tick; **truncation** at the end of
     the first step that reaches `max_episode_frames` alive. A step after winning or dying carries out no tick and pays

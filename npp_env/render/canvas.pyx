@@ -14,6 +14,8 @@ cdef double MIN_RADIUS = 0.8
 cdef double MIN_HALF_WIDTH = 0.75
 # Positions beyond this are not drawn; it keeps the conversion to integers defined, whatever a state holds.
 cdef double FAR = 100000.0
+# Lengths that differ by less are equal, but for rounding.
+cdef double SAME_LENGTH = 1e-6
 
 
 cdef inline void blend(unsigned char* pixels, int k, int grey, double cover) noexcept nogil:
@@ -126,7 +128,8 @@ cdef void draw_line(Canvas* c, double x1, double y1, double x2, double y2, doubl
     cdef int b_step = c.width
     cdef int a_size = c.width
     cdef int b_size = c.height
-    if fabs(b2 - b1) > fabs(a2 - a1):
+    # At 45 degrees the last bit of a sum must not decide.
+    if fabs(b2 - b1) > fabs(a2 - a1) + SAME_LENGTH:
         a1, b1 = b1, a1
         a2, b2 = b2, a2
         a_step, b_step = b_step, a_step

@@ -61,7 +61,8 @@ cdef void draw_fixed(Canvas* c, World* w, Entity* e) noexcept nogil:
         flag = w.flags[e.slot]
     if kind == 1 or kind == 21:
         if flag == 0:
-            fill_disc(c, e.x, e.y, 5.0, 0)
+            # A mine is always armed, a toggle mine was armed by the ninja: a grey of its own for each.
+            fill_disc(c, e.x, e.y, 5.0, 0 if kind == 1 else 12)
         elif flag == 1:
             fill_disc(c, e.x, e.y, 3.5, 96)
         else:
