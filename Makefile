@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test test-optional test-oldest check lint types package build sanitize bench clean
+.PHONY: demo test test-optional test-oldest check lint types package build docs sanitize bench clean
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
 $(VENV)/.ready: setup.cfg pyproject.toml setup.py
@@ -58,6 +58,12 @@ package: build
 	cd dist && ../$(VENV)/wheel/bin/python ../tests/smoke_installed.py
 
 check: lint types test package
+
+# The documentation site, from the docstrings and docs/; `python -m http.server -d site` shows it.
+docs:
+	$(PYTHON) -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install -q "mkdocs-material>=9.5,<10" "mkdocstrings[python]>=0.26"
+	NO_MKDOCS_2_WARNING=1 $(VENV)/docs/bin/mkdocs build -q --strict
 
 sanitize: build
 	$(BIN)/python tests/sanitize.py

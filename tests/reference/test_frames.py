@@ -1,4 +1,4 @@
-"""The frames of the package against the second reading in `frames.py`, hand-written numbers, and pictures."""
+"""The frames of the package against the second reading in `frames.py`, fixed numbers, and pictures."""
 
 from __future__ import annotations
 
@@ -130,9 +130,9 @@ def test_the_dead(empty_room):
         assert frames_of(simulation, empty_room)[0][42, 42] == 255
 
 
-# Of things at column 60, row 42 of the player frame and column 88, row 50 of the global view, by hand from the
-# documentation: first and last column and row that change (left, top, right, bottom), and the grey right below and to
-# the right of the middle. Switches are at (63, 63) and (89, 57).
+# Of things at column 60, row 42 of the player frame and column 88, row 50 of the global view, as once drawn and found
+# to agree with the documentation: first and last column and row that change (left, top, right, bottom), and the grey
+# right below and to the right of the middle. Switches are at (63, 63) and (89, 57).
 EXTENTS = {
     "mine-armed": ((57, 39, 62, 44), 0, (87, 49, 88, 50), 30),
     "mine-spent": ((58, 40, 61, 43), 96, (87, 49, 88, 50), 104),

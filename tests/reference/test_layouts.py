@@ -474,6 +474,41 @@ def test_a_packed_rollout_keeps_nodes_of_any_number_and_bytes():
             assert taken["graph_edge_index"][i].tobytes() == index[position % 2].tobytes()
 
 
+def test_rows_of_other_lengths_with_the_same_bytes():
+    space = NppEnv(levels=list(rich_levels()), **config_of(("graph_node_feats", "graph_edge_mask"), "dict"))
+    rows = []
+    for nodes, one, edges in ((2, (0, 6), 8), (3, (2, 5), 40), (2, (0, 6), 41), (3, (2, 5), 8)):
+        # Column after column, 5 and 6 hold 0 0 1 and zeros, once for two nodes and once for three.
+        feats, mask = np.zeros((1, NODES, 8), np.float16), np.zeros((1, EDGES), np.uint8)
+        feats[0, :nodes, 0] = 0.5
+        feats[0][one] = 1
+        mask[0, :edges] = 1
+        rows.append({"graph_node_feats": feats, "graph_edge_mask": mask})
+    rollout = PackedObservations(space.observation_space, steps=4, num_envs=1)
+    for row in rows:
+        rollout.add(row)
+    for position in (0, 1, 2, 3, 2, 1, 0, 3):
+        taken = rollout.take(np.array([position]), copy=False)
+        for key, array in rows[position].items():
+            assert taken[key].tobytes() == array.tobytes(), (key, position)
+
+
+def test_more_rows_than_a_piece_of_memory_holds():
+    space = NppEnv(levels=list(rich_levels()), **config_of(("graph_node_feats",), "dict"))
+    steps = 640  # 900 nodes, two columns of two bytes: 2.3 MB that change
+    rollout = PackedObservations(space.observation_space, steps=steps, num_envs=1)
+    feats = np.full((1, NODES, 8), 0.25, np.float16)
+    for offset in (1, 2000):
+        for step in range(steps):
+            feats[..., 2:4] = np.float16(offset + step)
+            rollout.add({"graph_node_feats": feats})
+        taken = rollout.take(np.arange(steps))["graph_node_feats"]
+        for step in range(steps):
+            assert (taken[step, :, 2:4] == np.float16(offset + step)).all()
+        assert (taken[..., [0, 1, 4, 5, 6, 7]] == np.float16(0.25)).all()
+        rollout.clear()
+
+
 def test_a_packed_rollout_stores_what_changes_and_the_rest_once():
     keys = ("graph_node_feats", "graph_edge_index", "graph_edge_feats", "graph_node_mask", "graph_edge_mask")
     level = rich_levels()[3]
