@@ -63,9 +63,12 @@ class NppEnv(gym.Env[Any, Any]):
     - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors, each in map
       order, as many as there are: switch relative to the ninja / (1056, 600), door or exit likewise, 1 if the exit's
       switch was taken or the door is open (a trap door is until its switch is touched).
-    - `reachability_features` (10,) float16: 0 path length to the switch / 4000 px (1 if unreachable, 0 once taken);
-      1, 2 unit direction of the next hop to it; 3-5 the same for the exit; 6 path length over the switch to the exit /
-      4000; 7 share of the free space that can be reached from the spawn; 8 switch reachable; 9 exit reachable.
+    - `reachability_features` (10,) float16: 0 path length to the nearest switch / 4000 px, cut to 1 (1 if unreachable,
+      0 once one is taken); 1, 2 unit direction of the next hop to it (0 if unreachable or taken); 3-5 the same for the
+      exit; 6 path length over the switch, once it is taken straight to the exit, / 4000, cut to 1 (1 if unreachable); 7
+      share of the free space that can be reached from the spawn; 8 switch reachable (0 once taken); 9 exit reachable. A
+      path begins at the ninja's true position: straight to the next hop of its node, then on from there. In a level
+      without any node 0, 3 and 6 are 1 and all else 0. `docs/graph.md` defines nodes, hops and lengths.
     - `spatial_context` (155,) float16: 0-120 how solid the 11 x 11 half tiles (12 px) around the ninja's own are, row
       by row from the top left: the share of the 144 pixels whose centre lies inside the solid part of the tile, not on
       its border; 1 beyond the map; doors do not count; 121, 122 place within the middle one, from -1 at its left or top
@@ -75,11 +78,13 @@ class NppEnv(gym.Env[Any, Any]):
       space 128, what harms darker and what helps brighter. `docs/frames.md` has the shape and grey of every entity.
     - `global_view` (100, 176, 1) uint8: the whole level at a sixth of its size, likewise.
     - `graph_node_feats` (max_nodes, 8) float16: 0, 1 position as in `game_state`; 2, 3 relative to the ninja / (1056,
-      600); 4 kind / 8; 5 path length to the end / 4000; 6 reachable from the spawn (0.5: once doors are opened); 7
-      the ninja is here.
+      600), cut to [-1, 1]; 4 kind / 8; 5 path length to the end, over the switch until it is taken, / 4000, cut to 1 (1
+      if unreachable); 6 reachable from the spawn (0.5: once doors are opened); 7 the ninja is here.
       `graph_edge_index` (2, max_edges) uint16: source and target nodes. `graph_edge_feats` (max_edges, 4) float16:
-      offset and length / 24 px, kind / 8. `graph_node_mask` (max_nodes,) and `graph_edge_mask` (max_edges,) uint8: 1
-      where there is one.
+      offset and length / 24 px, cut to [-1, 1], kind / 8. `graph_node_mask` (max_nodes,) and `graph_edge_mask`
+      (max_edges,) uint8: 1 where there is one, and zeros in all arrays behind the last. Order and kinds are those of
+      `docs/graph.md`; edges that a door closes stay. Of a graph that is larger, the first nodes are kept, and of the
+      edges between them the first.
     - `action_mask` (6,) uint8: as `action_masks()`.
 
     With `layout="flat"` all keys form one float16 vector in the order of the keys, uint8 ones as the same numbers; with

@@ -45,6 +45,7 @@ class DistanceFields:
         "exit_node",
         "node_count",
         "plan_distance",
+        "plan_next",
         "reachable",
         "reachable_count",
         "reachable_share",
@@ -75,6 +76,7 @@ class DistanceFields:
         self.plan_distance: NDArray[np.float32] = arrays["plan_distance"]  # (n,) px over a switch to an exit
         self.switch_next: NDArray[np.uint16] = arrays["switch_next"]  # (n,)
         self.exit_next: NDArray[np.uint16] = arrays["exit_next"]  # (n,)
+        self.plan_next: NDArray[np.uint16] = arrays["plan_next"]  # (n,)
         self.reachable: NDArray[np.uint8] = arrays["reachable"]  # (n,) from the spawn: 0, DIRECTLY, AFTER_OPENING
         self.blocked: NDArray[np.uint8] = arrays["blocked"]  # (n,) bits: 0 switch, 1 exit, 2 plan
 
@@ -170,6 +172,7 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
             "plan_distance": plan.distance,
             "switch_next": switch.following,
             "exit_next": way_out.following,
+            "plan_next": plan.following,
             "reachable": reachable,
             "blocked": switch.blocked | way_out.blocked << 1 | plan.blocked << 2,
         },

@@ -37,7 +37,7 @@ class EdgeKind(IntEnum):
 GRAPH_FORMAT = BlockFormat(
     "navigation graph",
     magic=0x4E50504E,  # "NPPN"
-    version=2,
+    version=3,
     numbers=5,
     sections=(
         ("node_x", "<f4"),
@@ -82,7 +82,7 @@ GRAPH_DOOR_TRAP = GRAPH_FORMAT.section_index("door_trap")
 DISTANCES_FORMAT = BlockFormat(
     "set of distance fields",
     magic=0x4450504E,  # "NPPD"
-    version=1,
+    version=2,
     numbers=10,
     sections=(
         ("switch_distance", "<f4"),
@@ -90,6 +90,7 @@ DISTANCES_FORMAT = BlockFormat(
         ("plan_distance", "<f4"),
         ("switch_next", "<u2"),
         ("exit_next", "<u2"),
+        ("plan_next", "<u2"),
         ("reachable", "u1"),
         ("blocked", "u1"),
     ),
@@ -113,5 +114,6 @@ FIELDS_EXIT_DISTANCE = DISTANCES_FORMAT.section_index("exit_distance")
 FIELDS_PLAN_DISTANCE = DISTANCES_FORMAT.section_index("plan_distance")
 FIELDS_SWITCH_NEXT = DISTANCES_FORMAT.section_index("switch_next")
 FIELDS_EXIT_NEXT = DISTANCES_FORMAT.section_index("exit_next")
+FIELDS_PLAN_NEXT = DISTANCES_FORMAT.section_index("plan_next")
 FIELDS_REACHABLE = DISTANCES_FORMAT.section_index("reachable")
 FIELDS_BLOCKED = DISTANCES_FORMAT.section_index("blocked")

@@ -20,7 +20,7 @@ _COARSE = 2
 
 @dataclass(slots=True)
 class LatticeNodes:
-    """Nodes in the order of their half cells.
+    """Nodes in the order of their half cells, and within one of their first pixels.
 
     Attributes:
         labels: Node of every pixel [y, x], counted from 1; 0 where the ninja does not fit.
@@ -53,13 +53,16 @@ def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
 
     half = np.zeros(count, np.int64)
     best = np.zeros(count, np.int64)
+    first = np.zeros(count, np.int64)
     inhabited = np.flatnonzero(apart.max(axis=(1, 3)))
     rows, columns = np.divmod(inhabited, HALF_COLUMNS)
     planes = pieces[rows, :, columns, :].reshape(-1, PIXELS).T.copy()
     for pixel in _pixels_from_far_to_near():
         best[planes[pixel]] = pixel
         half[planes[pixel]] = inhabited
-    order = np.argsort(half[1:], kind="stable")
+    for pixel in range(PIXELS - 1, -1, -1):
+        first[planes[pixel]] = pixel
+    order = np.lexsort((first[1:], half[1:]))
     rank = np.zeros(count, np.uint16)
     rank[1 + order] = np.arange(1, count)
     half, best = half[1:][order], best[1:][order]

@@ -30,12 +30,12 @@ cdef void write_node_feats(View* view, unsigned short* out) noexcept nogil:
     cdef Paths* p = view.paths
     cdef int taken = view.world.ninja.switches > 0
     cdef int here = node_here(view)
-    cdef int count = p.n_nodes if p.n_nodes < view.max_nodes else view.max_nodes
+    cdef int count = node_count(view)
     cdef int i
     cdef int k = 0
     cdef double d
     for i in range(count):
-        d = p.exit_distance[i] if taken else p.switch_distance[i] + p.switch_exit_distance
+        d = p.exit_distance[i] if taken else p.plan_distance[i]
         out[k] = half(unit(p.node_x[i] / 528.0 - 1))
         out[k + 1] = half(unit(p.node_y[i] / 300.0 - 1))
         out[k + 4] = half(p.node_kind[i] / KIND_SCALE)
@@ -48,45 +48,69 @@ cdef void write_node_feats(View* view, unsigned short* out) noexcept nogil:
         out[i] = 0
 
 
-cdef inline int edge_count(View* view) noexcept nogil:
-    """How many edges fit."""
-    return view.paths.n_edges if view.paths.n_edges < view.max_edges else view.max_edges
+cdef inline int node_count(View* view) noexcept nogil:
+    """How many nodes fit."""
+    return view.paths.n_nodes if view.paths.n_nodes < view.max_nodes else view.max_nodes
+
+
+cdef int edge_count(View* view) noexcept nogil:
+    """How many edges fit of those between nodes that fit."""
+    cdef Paths* p = view.paths
+    cdef int nodes = node_count(view)
+    cdef int count = p.n_edges
+    cdef int i
+    if nodes < p.n_nodes:
+        count = 0
+        for i in range(<int>p.edge_start[nodes]):
+            if p.edge_target[i] < nodes:
+                count += 1
+    return count if count < view.max_edges else view.max_edges
 
 
 cdef void write_edge_index(View* view, unsigned short* out) noexcept nogil:
     """Source nodes, then target nodes; zeros behind them."""
     cdef Paths* p = view.paths
+    cdef int nodes = node_count(view)
     cdef int count = edge_count(view)
     cdef int node = 0
-    cdef int i
-    for i in range(count):
+    cdef int i = 0
+    cdef int k
+    for k in range(count):
+        while p.edge_target[i] >= nodes:
+            i += 1
         while p.edge_start[node + 1] <= <unsigned int>i:
             node += 1
-        out[i] = node
-        out[view.max_edges + i] = p.edge_target[i]
-    for i in range(count, view.max_edges):
-        out[i] = 0
-        out[view.max_edges + i] = 0
+        out[k] = node
+        out[view.max_edges + k] = p.edge_target[i]
+        i += 1
+    for k in range(count, view.max_edges):
+        out[k] = 0
+        out[view.max_edges + k] = 0
 
 
 cdef void write_edge_feats(View* view, unsigned short* out) noexcept nogil:
     """Offset, length and kind of each edge; `EDGE_FIELDS` names them."""
     cdef Paths* p = view.paths
+    cdef int nodes = node_count(view)
     cdef int count = edge_count(view)
     cdef int node = 0
-    cdef int i
+    cdef int i = 0
+    cdef int k
     cdef double dx, dy
-    for i in range(count):
+    for k in range(count):
+        while p.edge_target[i] >= nodes:
+            i += 1
         while p.edge_start[node + 1] <= <unsigned int>i:
             node += 1
         dx = p.node_x[p.edge_target[i]] - p.node_x[node]
         dy = p.node_y[p.edge_target[i]] - p.node_y[node]
-        out[4 * i] = half(unit(dx / EDGE_SCALE))
-        out[4 * i + 1] = half(unit(dy / EDGE_SCALE))
-        out[4 * i + 2] = half(unit(sqrt(dx * dx + dy * dy) / EDGE_SCALE))
-        out[4 * i + 3] = half(p.edge_kind[i] / KIND_SCALE)
-    for i in range(count * EDGE_FEATURES, view.max_edges * EDGE_FEATURES):
-        out[i] = 0
+        out[4 * k] = half(unit(dx / EDGE_SCALE))
+        out[4 * k + 1] = half(unit(dy / EDGE_SCALE))
+        out[4 * k + 2] = half(unit(sqrt(dx * dx + dy * dy) / EDGE_SCALE))
+        out[4 * k + 3] = half(p.edge_kind[i] / KIND_SCALE)
+        i += 1
+    for k in range(count * EDGE_FEATURES, view.max_edges * EDGE_FEATURES):
+        out[k] = 0
 
 
 cdef void write_mask(unsigned char* out, int valid, int capacity) noexcept nogil:

@@ -10,7 +10,6 @@ class PathHandle:
     def __init__(
         self,
         arrays: Mapping[str, NDArray[Any]],
-        spawn_switch_distance: float,
-        switch_exit_distance: float,
+        spawn_distance: float,
         reachable_share: float,
     ) -> None: ...

@@ -19,18 +19,14 @@ cdef class PathHandle:
 
     Args:
         arrays: By name and type: nearest uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x and
-            node_y float32, node_kind uint8, edge_start uint32, edge_target uint16, edge_kind uint8; switch_distance
-            and exit_distance float32, switch_next and exit_next uint16, reachable uint8. They are kept alive, not
-            copied.
-        spawn_switch_distance: Path length from the spawn to the switch, infinite if there is none.
-        switch_exit_distance: Path length from the switch to the exit, infinite if there is none.
+            node_y float32, node_kind uint8, edge_start uint32, edge_target uint16, edge_kind uint8; switch_distance,
+            exit_distance and plan_distance float32, switch_next, exit_next and plan_next uint16, reachable uint8. They
+            are kept alive, not copied.
+        spawn_distance: Path length from the spawn over the switch to the exit, infinite if there is none.
         reachable_share: Share of the nodes that can be reached from the spawn.
     """
 
-    def __init__(
-        self, arrays, double spawn_switch_distance, double switch_exit_distance, double reachable_share
-    ) -> None:
-        cdef double spawn_distance = spawn_switch_distance + switch_exit_distance
+    def __init__(self, arrays, double spawn_distance, double reachable_share) -> None:
         self.arrays = dict(arrays)
         self.spawn_distance = spawn_distance
         cdef Paths* p = &self.paths
@@ -48,10 +44,11 @@ cdef class PathHandle:
         p.edge_kind = <unsigned char*>locate(arrays, "edge_kind", np.uint8)
         p.switch_distance = <float*>locate(arrays, "switch_distance", np.float32)
         p.exit_distance = <float*>locate(arrays, "exit_distance", np.float32)
+        p.plan_distance = <float*>locate(arrays, "plan_distance", np.float32)
         p.switch_next = <unsigned short*>locate(arrays, "switch_next", np.uint16)
         p.exit_next = <unsigned short*>locate(arrays, "exit_next", np.uint16)
+        p.plan_next = <unsigned short*>locate(arrays, "plan_next", np.uint16)
         p.reachable = <unsigned char*>locate(arrays, "reachable", np.uint8)
-        p.switch_exit_distance = switch_exit_distance
         p.spawn_distance = spawn_distance
         p.reachable_share = reachable_share
         self.address = <size_t>p
@@ -127,15 +124,15 @@ cdef double objective_distance(View* view) noexcept nogil:
             view.paths.exit_distance[node],
             view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
         )
-    if not view.paths.switch_distance[node] + view.paths.switch_exit_distance < UNREACHABLE:
+    if not view.paths.plan_distance[node] < UNREACHABLE:
         return UNREACHABLE
-    hop = view.paths.switch_next[node]
-    return view.paths.switch_exit_distance + distance_over(
+    hop = view.paths.plan_next[node]
+    return distance_over(
         view,
         node,
         hop,
-        view.paths.switch_distance[node],
-        view.paths.switch_distance[hop] if hop != NO_NODE else 0.0,
+        view.paths.plan_distance[node],
+        view.paths.plan_distance[hop] if hop != NO_NODE else 0.0,
     )
 
 

@@ -48,13 +48,10 @@ def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
         "edge_kind": graph.edge_kind,
         "switch_distance": fields.switch_distance,
         "exit_distance": fields.exit_distance,
+        "plan_distance": fields.plan_distance,
         "switch_next": fields.switch_next,
         "exit_next": fields.exit_next,
+        "plan_next": fields.plan_next,
         "reachable": fields.reachable,
     }
-    return PathHandle(
-        arrays,
-        float(fields.spawn_switch_distance),
-        float(fields.switch_exit_distance),
-        float(fields.reachable_share),
-    )
+    return PathHandle(arrays, float(fields.spawn_plan_distance), float(fields.reachable_share))

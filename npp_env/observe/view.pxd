@@ -16,10 +16,11 @@ cdef struct Paths:
     unsigned char* edge_kind
     float* switch_distance
     float* exit_distance
+    float* plan_distance
     unsigned short* switch_next
     unsigned short* exit_next
+    unsigned short* plan_next
     unsigned char* reachable
-    double switch_exit_distance
     double spawn_distance
     double reachable_share
 

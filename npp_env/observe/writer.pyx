@@ -1,7 +1,9 @@
 """One entry to all observations: write the one with a given number into a row of bytes."""
 
 from npp_env.observe.entity_features cimport write_entity_states, write_spatial_context, write_switch_states
-from npp_env.observe.graph_features cimport write_edge_feats, write_edge_index, write_mask, write_node_feats
+from npp_env.observe.graph_features cimport (
+    edge_count, node_count, write_edge_feats, write_edge_index, write_mask, write_node_feats,
+)
 from npp_env.observe.ninja_features cimport write_action_mask, write_game_state
 from npp_env.observe.path_features cimport write_reachability
 from npp_env.observe.view cimport View
@@ -25,7 +27,6 @@ cdef inline unsigned char* pixels(unsigned char* row) noexcept nogil:
 
 cdef void write_observation(View* view, int key, unsigned char* out) noexcept nogil:
     """Write observation `OBSERVATION_KEYS[key]`."""
-    cdef int valid
     if key == 0:
         write_game_state(view, halves(out))
     elif key == 1:
@@ -47,10 +48,8 @@ cdef void write_observation(View* view, int key, unsigned char* out) noexcept no
     elif key == 9:
         write_edge_feats(view, halves(out))
     elif key == 10:
-        valid = view.paths.n_nodes
-        write_mask(out, valid if valid < view.max_nodes else view.max_nodes, view.max_nodes)
+        write_mask(out, node_count(view), view.max_nodes)
     elif key == 11:
-        valid = view.paths.n_edges
-        write_mask(out, valid if valid < view.max_edges else view.max_edges, view.max_edges)
+        write_mask(out, edge_count(view), view.max_edges)
     elif key == 12:
         write_action_mask(view, out)

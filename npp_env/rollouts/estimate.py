@@ -129,10 +129,10 @@ class GraphSizes:
 def internal_numbers(capacity: Capacity) -> int:
     """Numbers that graph observations are computed from, per level, padded like the observations.
 
-    Per node: position, kind, two distances, two next hops, reachability. Per edge: target and kind. And the first edge
-    of every node and the nearest node of every half tile.
+    Per node: position, kind, three distances, three next hops, reachability. Per edge: target and kind. And the first
+    edge of every node and the nearest node of every half tile.
     """
-    return 8 * capacity.max_nodes + 2 * capacity.max_edges + (capacity.max_nodes + 1) + 88 * 50
+    return 10 * capacity.max_nodes + 2 * capacity.max_edges + (capacity.max_nodes + 1) + 88 * 50
 
 
 def graph_sizes(levels: LevelSet, capacity: Capacity, cache: LevelCache | None = None) -> GraphSizes:

@@ -1,8 +1,15 @@
 """The reward: what happened in a step, plus potential-based shaping.
 
-The shaping term is `shaping_weight * (discount * after - before)` with the potential of `npp_env.observe`: 0 at the
-spawn, 1 at the exit, over the switch. A terminal state has potential 0, so that over an episode the discounted terms
-telescope to minus the potential of the first state, whatever the policy did: the best policy stays the best.
+The shaping term of a step is `shaping_weight * (discount * after - before)` with the potentials of the states before
+and after it. The potential of a state is `1 - d / total`, but at least -1: d is the path length from the ninja's true
+position over the switch to the exit (see `reachability_features`; not cut), total that from the spawn's node in the
+same configuration of doors and exits, but at least 48 px. Both lead over the switch to the exit; once a switch is
+taken, d leads straight to the exit. So it is about 0 at the spawn and 1 at the exit. Without a way from the ninja or
+from the spawn it is 0.
+
+After a step that ends the episode by death or victory `after` is 0 (not so when time runs out), so that over an
+episode the discounted terms telescope to minus the potential of the first state, whatever the policy did: the best
+policy stays the best.
 """
 
 from npp_env.sim.layout cimport Ninja

@@ -68,7 +68,7 @@ def exact_observations(env, modules) -> dict[str, np.ndarray]:
     slot = env._engine.slots[0]
     handle = env._engine.path_handles[0]
     fields = fields_of(env.level, env._episodes.doors_taken(0))
-    paths = path.PlainPaths(handle.arrays, fields.switch_exit_distance, handle.spawn_distance, fields.reachable_share)
+    paths = path.PlainPaths(handle.arrays, handle.spawn_distance, fields.reachable_share)
     view = plain_view(
         unpack_world(unpack_level(item.handle.geometry.sections), env._engine.states[0]),
         paths=paths,

@@ -1,0 +1,105 @@
+"""Small levels for the tests of graph and paths, and states of them that play would take long to reach."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+
+from npp_env.level import Level
+from npp_env.observe.spec import OBSERVATION_KEYS
+from reference.scene import MOVER_BYTES, NINJA_BYTES, scene_of
+
+LEFT, TOP, WIDE, HIGH = 3, 3, 15, 10  # of the box that a cave is cut into, in cells of the world
+STATE_OFFSET, SWITCHES_OFFSET = 128, 138
+LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN, EXIT_TAKEN = 3, 2, 1
+
+
+def cave(seed: int, exits: int = 1, locked: int = 1, traps: int = 1, one_ways: int = 8, buried: bool = False) -> Level:
+    """A box full of every tile shape, glitched and unknown ones too, in which everything lies anywhere.
+
+    One-way platforms and doors come in every orientation. `buried` puts the spawn into the rock.
+    """
+    rng = np.random.default_rng(seed)
+    box = np.where(rng.random(WIDE * HIGH) < 0.15, 1, 0).astype(np.uint8)
+    shapes = np.arange(2, 41)
+    box[rng.choice(len(box), len(shapes), replace=False)] = rng.permutation(shapes)
+    tiles = np.ones((23, 42), np.uint8)
+    tiles[TOP - 1 : TOP - 1 + HIGH, LEFT - 1 : LEFT - 1 + WIDE] = box.reshape(HIGH, WIDE)
+    tiles[TOP - 1 : TOP + 1, LEFT - 1 : LEFT + 1] = 0
+
+    def anywhere():
+        return [int(rng.integers(4 * LEFT, 4 * (LEFT + WIDE))), int(rng.integers(4 * TOP, 4 * (TOP + HIGH)))]
+
+    records = [[0, 100, 60, 0, 0] if buried else [0, 4 * LEFT + 4, 4 * TOP + 4, 0, 0]]
+    records += [[3, *anywhere(), 0, 0] for _ in range(exits)]
+    records += [[4, *anywhere(), 0, 0] for _ in range(exits)]
+    turns = iter(rng.permutation(8).tolist() * 9)
+    for door, switch, count in ((6, 7, locked), (8, 9, traps)):
+        for _ in range(count):
+            records += [[door, *anywhere(), next(turns), 0], [switch, *anywhere(), 0, 0]]
+    records += [[5, *anywhere(), next(turns), 0]]
+    records += [[11, *anywhere(), next(turns), 0] for _ in range(one_ways)]
+    return Level.from_parts(tiles, records, name=f"cave {seed}")
+
+
+def gallery(*records, columns: int = 20, spawn: int = 10) -> Level:
+    """A level corridor of one tile's height: x from 48 on, y from 240 to 264; records as (type, x, y, orientation)."""
+    tiles = np.ones((23, 42), np.uint8)
+    tiles[9, 1 : 1 + columns] = 0
+    table = [[0, spawn, 42, 0, 0]] + [[kind, x, y, turn, 0] for kind, x, y, turn in records]
+    return Level.from_parts(tiles, table)
+
+
+def vault() -> Level:
+    """The exit switch lies behind a locked door, its key and the exit in front of it."""
+    return gallery((3, 20, 42, 0), (4, 70, 42, 0), (6, 60, 42, 0), (7, 36, 42, 0), spawn=28)
+
+
+def changed_state(level, state, x=None, y=None, doors=(), exits=(), dead=False):
+    """A copy of a state with the ninja elsewhere and the switches of some doors and exits (by number) taken."""
+    data = bytearray(bytes(state))
+    scene = scene_of(level, data)
+    x, y = scene.ninja.x if x is None else x, scene.ninja.y if y is None else y
+    struct.pack_into("<2d", data, 0, x, y)
+    kinds = [entity.kind for entity in scene.entities]
+    movers = sum(kind in (14, 16, 17, 20, 23, 25, 26, 28) for kind in kinds) + sum(kind in (3, 23) for kind in kinds)
+    flagged = [entity for entity in scene.entities if entity.flag is not None]
+    for kinds_of, numbers in (((6, 8), doors), ((3,), exits)):
+        own = [k for k, entity in enumerate(flagged) if entity.kind in kinds_of]
+        for number in numbers:
+            kind = flagged[own[number]].kind
+            value = {6: LOCKED_DOOR_TAKEN, 8: TRAP_DOOR_TAKEN, 3: EXIT_TAKEN}[kind]
+            data[NINJA_BYTES + MOVER_BYTES * movers + own[number]] = value
+    if exits:
+        data[SWITCHES_OFFSET] = len(exits)
+    if dead:
+        data[STATE_OFFSET] = 6
+    return np.frombuffer(bytes(data), np.uint8).copy()
+
+
+def state_of(env, i=0):
+    """A copy of the state of an environment."""
+    return env._engine.states[i][: env._episodes.resources_of(i).handle.state_bytes].copy()
+
+
+def put(env, state):
+    """Bring an environment into a state of its present level."""
+    env._episodes.restore(0, env._episodes.resources_of(0), state)
+
+
+def observed(env, key):
+    """One observation of the present state."""
+    out = np.zeros(env.observation_space[key].shape, env.observation_space[key].dtype)
+    env._engine.write_key(0, OBSERVATION_KEYS.index(key), out)
+    return out
+
+
+def halves_match(found, exact):
+    """Whether float16 numbers are the exact ones rounded; a neighbour counts next to the middle between two."""
+    exact = np.asarray(exact, np.float64)
+    found = np.asarray(found)
+    same = found == exact.astype(np.float16)
+    for factor in (1 - 1e-6, 1 + 1e-6):
+        same |= found == (exact * factor).astype(np.float16)
+    return same
