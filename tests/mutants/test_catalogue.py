@@ -161,6 +161,7 @@ def test_each_verdict(toy, tmp_path):
             in_rules("no python", "y = 2 * x", "y = = x"),
             in_rules("no import", "LIMIT = 3", "LIMIT = 3 / 0"),
             Fault("no file", "toy_rules/gone.py", "a", "b", "rules", "sign"),
+            Fault("in a test", "tests/test_rules.py", "== 8", "== 9", "rules", "off-by-one"),
             in_rules("one function", "return y", "return -y", within="double"),
         ],
     )
@@ -174,6 +175,7 @@ def test_each_verdict(toy, tmp_path):
         "no python": "invalid",
         "no import": "caught",
         "no file": "invalid",
+        "in a test": "caught",
         "one function": "caught",
     }
     assert results["caught"].by == results["one function"].by == "tests/test_rules.py::test_double"
@@ -211,8 +213,10 @@ def test_a_group_without_tests_is_refused(toy, tmp_path):
 
 
 def test_a_package_from_elsewhere_is_refused(toy, tmp_path):
-    with pytest.raises(CampaignError, match="would import pytest from"):
-        judge(toy, tmp_path, [replace(SURVIVES, source="pytest/x.py")])
+    # Python has this one before it looks into the tree.
+    write_tree(toy, {"os/__init__.py": ""})
+    with pytest.raises(CampaignError, match="would import os from"):
+        judge(toy, tmp_path, [replace(SURVIVES, source="os/__init__.py")])
 
 
 def test_the_journal_skips_what_has_not_changed(toy, tmp_path, monkeypatch):
