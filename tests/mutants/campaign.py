@@ -114,7 +114,7 @@ class Campaign:
         self._jobs = jobs
         for number in range(jobs):
             self._trees.put(ScratchTree(self.pristine, folder / f"tree{number}"))
-        self._limits: dict[str, tuple[float, ...]] = {}
+        self._limits: dict[Step, float] = {}
 
     def run(self, faults: list[Listed], journal: Journal) -> list[Result]:
         """What becomes of each fault, in their order.
@@ -128,7 +128,7 @@ class Campaign:
         if len(ahead) < len(faults):
             self.say(f"{len(faults) - len(ahead)} of {len(faults)} are in the journal")
         self._check_origins({fault.source for _, fault in ahead})
-        used = sorted({fault.tests for _, fault in ahead})
+        used = sorted({step for _, fault in ahead for step in self.groups[fault.tests]})
         with ThreadPoolExecutor(self._jobs) as pool:
             self._limits.update(zip(used, pool.map(self._baseline, used), strict=True))
             pending = [
@@ -153,21 +153,20 @@ class Campaign:
                 raise CampaignError(f"tests in a scratch tree would import {package} from {origin}")
         self._trees.put(tree)
 
-    def _baseline(self, group: str) -> tuple[float, ...]:
-        """Run a group without a fault; returns the time limit of each of its steps."""
+    def _baseline(self, step: Step) -> float:
+        """Run some tests without a fault; returns how long they may take with one."""
         tree = self._trees.get()
-        steps = self.groups[group]
         try:
-            run = run_steps(tree.folder, steps, (BASELINE_LIMIT_S,) * len(steps))
+            run = run_steps(tree.folder, (step,), (BASELINE_LIMIT_S,))
         except RunError as error:
             raise CampaignError(str(error)) from None
         finally:
             tree.restore()
             self._trees.put(tree)
         if run.caught_by:
-            raise CampaignError(f"group {group} fails without any fault: {run.caught_by}\n{run.output[-3000:]}")
-        self.say(f"group {group} passes without a fault in {sum(run.seconds):.1f} s")
-        return tuple(PATIENCE * seconds + PATIENCE_S for seconds in run.seconds)
+            raise CampaignError(f"a test fails without any fault: {run.caught_by}\n{run.output[-3000:]}")
+        self.say(f"without a fault: {' '.join(step)} passes in {run.seconds[0]:.1f} s")
+        return PATIENCE * run.seconds[0] + PATIENCE_S
 
     def _judge(self, area: str, fault: Fault, digest: str, journal: Journal) -> Result:
         tree = self._trees.get()
@@ -177,7 +176,8 @@ class Campaign:
             tree.plant(fault)
             modules = rebuild(tree.folder, fault.source, self._dependencies)
             build_seconds = time.perf_counter() - started
-            run = run_steps(tree.folder, self.groups[fault.tests], self._limits[fault.tests])
+            steps = self.groups[fault.tests]
+            run = run_steps(tree.folder, steps, tuple(self._limits[step] for step in steps))
             test_seconds = sum(run.seconds)
             verdict, by = (CAUGHT, run.caught_by) if run.caught_by else (SURVIVED, "")
         except FaultError as error:

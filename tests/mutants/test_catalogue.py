@@ -203,7 +203,7 @@ def test_a_crash_is_caught_and_names_the_test(toy, tmp_path):
 
 def test_a_tree_that_fails_without_a_fault_is_refused(toy, tmp_path):
     (toy / "tests/test_rules.py").write_text(TOY_TESTS.replace("== 8", "== 9"))
-    with pytest.raises(CampaignError, match=r"group rules fails without any fault: tests/test_rules\.py::test_double"):
+    with pytest.raises(CampaignError, match=r"a test fails without any fault: tests/test_rules\.py::test_double"):
         judge(toy, tmp_path, [SURVIVES])
 
 
