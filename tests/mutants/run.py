@@ -11,9 +11,13 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+PLUGINS = Path(__file__).with_name("plugins")
 # Verbose, because the last line of a run that crashes or hangs then names the test. Hypothesis draws the same examples
-# each time: whether a fault is caught must not depend on luck.
-OPTIONS = ("-o", "addopts=", "-v", "-x", "--tb=no", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+# each time, as whether a fault is caught must not depend on luck, and is content with the first that fails.
+OPTIONS = (
+    *("-o", "addopts=", "-v", "-x", "--tb=no", "--no-header"),
+    *("-p", "no:cacheprovider", "-p", "first_failure", "--hypothesis-seed=0"),
+)
 FAILED, INTERRUPTED = 1, 2
 _RESULT = re.compile(r"^(\S+\.py::.*?) (?:FAILED|ERROR)\b", re.MULTILINE)
 _COLLECTION = re.compile(r"^ERROR (\S+\.py)", re.MULTILINE)
@@ -62,7 +66,7 @@ def run_steps(tree: Path, steps: tuple[Step, ...], limits: tuple[float, ...]) ->
 
 def _run_pytest(tree: Path, step: Step, limit: float) -> tuple[int | None, str]:
     """Exit code (None if it was stopped) and output."""
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tree), str(PLUGINS)])}
     for name in ("NPP_UNCOMPILED", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST"):
         environment.pop(name, None)
     process = subprocess.Popen(

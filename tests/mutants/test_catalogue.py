@@ -196,6 +196,25 @@ def test_a_hang_is_caught_and_names_the_test(toy, tmp_path, monkeypatch):
     assert hangs.by.endswith("tests/test_rules.py::test_fall")
 
 
+def test_property_tests_end_at_the_first_failure(toy, tmp_path):
+    counted = """\
+from hypothesis import given, strategies
+from toy_rules import rules
+
+FAILURES = []
+
+@given(strategies.integers())
+def test_double(x):
+    if rules.double(x) != 2 * x:
+        FAILURES.append(x)
+        if len(FAILURES) > 3:
+            import os; os.abort()
+        assert False
+"""
+    (toy / "tests/test_rules.py").write_text(counted)
+    assert judge(toy, tmp_path, [CAUGHT])["caught"].by == "tests/test_rules.py::test_double"
+
+
 def test_a_crash_is_caught_and_names_the_test(toy, tmp_path):
     crash = in_rules("crashes", "y = 2 * x", "import os; os.abort()")
     assert judge(toy, tmp_path, [crash])["crashes"].by == "crash by SIGABRT: tests/test_rules.py::test_double"
