@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test test-optional test-oldest check lint types package build docs sanitize bench clean
+.PHONY: demo test test-optional test-oldest check lint types package build docs sanitize mutants mutants-sample bench clean
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
 $(VENV)/.ready: setup.cfg pyproject.toml setup.py
@@ -67,6 +67,13 @@ docs:
 
 sanitize: build
 	$(BIN)/python tests/sanitize.py
+
+# Small bugs planted one at a time, to see whether the tests notice; and a few of them, drawn at random.
+mutants: build
+	$(BIN)/python -m tests.mutants --jobs 2
+
+mutants-sample: build
+	$(BIN)/python -m tests.mutants --jobs 2 --sample 10
 
 bench: build
 	$(BIN)/python -m benchmarks

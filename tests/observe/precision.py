@@ -9,16 +9,16 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from golden_levels import golden  # noqa: E402
-from play import held_actions  # noqa: E402
-from reference import vectors  # noqa: E402
-from reference.graph import graph_of  # noqa: E402
-from reference.paths import reachability_rows  # noqa: E402
-from reference.scene import scene_of  # noqa: E402
+from golden_levels import golden
+from play import held_actions
+from reference import vectors
+from reference.graph import graph_of
+from reference.paths import reachability_rows
+from reference.scene import scene_of
 
-import npp_env  # noqa: E402
-from npp_env.level.binary import read_map  # noqa: E402
-from npp_env.observe.spec import ENTITY_FIELDS, GAME_STATE_FIELDS, REACHABILITY_FIELDS  # noqa: E402
+import npp_env
+from npp_env.level.binary import read_map
+from npp_env.observe.spec import ENTITY_FIELDS, GAME_STATE_FIELDS, REACHABILITY_FIELDS
 
 # What one unit of a field stands for, in the unit of the published table.
 UNITS = {
