@@ -1,4 +1,4 @@
-"""Worst error of every float16 field against the reference in float64; `python -m tests.observe.precision` prints it."""
+"""Worst error of every float16 field against the reference; `python -m tests.observe.precision` prints the table."""
 
 from __future__ import annotations
 

@@ -56,6 +56,14 @@ def vault() -> Level:
     return gallery((3, 20, 42, 0), (4, 70, 42, 0), (6, 60, 42, 0), (7, 36, 42, 0), spawn=28)
 
 
+def chain(doors: int) -> Level:
+    """Locked doors in a row, each with its key behind the one before; switch and exit behind the last."""
+    records = [(3, 160, 42, 0), (4, 150, 42, 0)]
+    for number in range(doors):
+        records += [(6, 29 + 20 * number, 42, 0), (7, 18 + 20 * number, 42, 0)]
+    return gallery(*records, columns=40)
+
+
 def changed_state(level, state, x=None, y=None, doors=(), exits=(), dead=False):
     """A copy of a state with the ninja elsewhere and the switches of some doors and exits (by number) taken."""
     data = bytearray(bytes(state))

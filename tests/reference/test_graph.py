@@ -12,7 +12,7 @@ from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import edge_pairs, edge_rows, graph_of, static_node_rows
-from reference.graph_levels import cave, changed_state, halves_match, observed, put, state_of, vault
+from reference.graph_levels import cave, chain, changed_state, halves_match, observed, put, state_of, vault
 from reference.paths import node_columns
 from reference.scene import scene_of
 
@@ -84,17 +84,21 @@ def check_all(env, level, capacity=LARGE):
 
 
 CAVES = {
-    "one_exit": cave(1),
+    "one_exit": cave(55),
     "no_exit": cave(2, exits=0, locked=0, traps=0),
-    "two_exits": cave(3, exits=2),
-    "eight_exits": cave(4, exits=8, locked=0),
+    "two_exits": cave(43, exits=2),
+    "eight_exits": cave(43, exits=8, locked=0),
     "nine_exits": cave(5, exits=9, locked=0, traps=2),
-    "locked": cave(6, locked=3, traps=0, one_ways=0),
-    "many_locked": cave(7, locked=6, traps=0, one_ways=2),
-    "traps": cave(8, locked=0, traps=3),
-    "platforms": cave(9, one_ways=24),
+    "locked": cave(55, locked=3, traps=0, one_ways=0),
+    "many_locked": cave(48, locked=6, traps=0, one_ways=2),
+    "traps": cave(48, locked=0, traps=3),
+    "platforms": cave(55, one_ways=24),
+    "pinched": cave(204),
+    "open_rock": cave(13, one_ways=16),
     "buried": cave(10, buried=True),
     "vault": vault(),
+    "chain": chain(3),
+    "long_chain": chain(6),
 }
 
 

@@ -12,7 +12,7 @@ from npp_env.level.shipped import load_shipped
 from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import graph_of
-from reference.graph_levels import cave, changed_state, gallery, halves_match, observed, put, state_of, vault
+from reference.graph_levels import cave, chain, changed_state, gallery, halves_match, observed, put, state_of, vault
 from reference.paths import reachability_rows
 from reference.scene import CELEBRATING, DEAD, scene_of
 
@@ -37,23 +37,27 @@ def make_env(level, **changes):
 
 def check_row(found, level, scene):
     """A row is one of those that the documentation permits, in every field."""
-    assert found.shape == (10,) and found.dtype == np.float16
+    assert found.shape == (10,)
+    assert found.dtype == np.float16
     wrong = [np.flatnonzero(~halves_match(found, row)).tolist() for row in reachability_rows(graph_of(level), scene)]
     best = min(wrong, key=len)
     assert best == [], [FIELDS[field] for field in best]
 
 
 CAVES = {
-    "one_exit": cave(11),
-    "no_exit": cave(12, exits=0),
-    "two_exits": cave(13, exits=2, locked=2),
-    "eight_exits": cave(14, exits=8, locked=0),
+    "one_exit": cave(56),
+    "no_exit": cave(47, exits=0),
+    "two_exits": cave(51, exits=2, locked=2),
+    "eight_exits": cave(48, exits=8, locked=0),
     "nine_exits": cave(15, exits=9, locked=0),
-    "locked": cave(16, locked=3, traps=0, one_ways=0),
-    "many_locked": cave(17, locked=6, traps=0, one_ways=0),
-    "traps": cave(18, locked=0, traps=3),
+    "locked": cave(48, locked=3, traps=0, one_ways=0),
+    "many_locked": cave(55, locked=6, traps=0, one_ways=2),
+    "traps": cave(51, locked=0, traps=3),
+    "open_rock": cave(16, one_ways=16),
     "buried": cave(19, buried=True),
     "vault": vault(),
+    "chain": chain(3),
+    "long_chain": chain(6),
     "far": gallery((3, 160, 42, 0), (4, 150, 42, 0), columns=40),
     "shut_in": gallery((3, 70, 42, 0), (4, 60, 42, 0), (6, 40, 42, 0), (7, 76, 42, 0)),
 }
@@ -125,7 +129,7 @@ def test_play_to_the_end(name):
     """A winning recording: in both phases, with each configuration of the doors, and after the victory."""
     level = load_shipped(name)
     env = make_env(level)
-    observation, info = env.reset(seed=0)
+    observation, _ = env.reset(seed=0)
     phases = set()
     for tick, number in enumerate(load_shipped_recording(name).inputs & 7):
         scene = scene_of(level, state_of(env))
@@ -133,7 +137,7 @@ def test_play_to_the_end(name):
         if phase not in phases or tick % 7 == 0:
             phases.add(phase)
             check_row(observation[KEY], level, scene)
-        observation, _, terminated, _, info = env.step(ACTION_OF_INPUT[number])
+        observation, _, terminated, _, _ = env.step(ACTION_OF_INPUT[number])
         if terminated:
             break
     scene = scene_of(level, state_of(env))

@@ -53,11 +53,11 @@ def play(env, level, actions, discount=0.97):
     return rewards, Outcome(info["outcome"])
 
 
-# A corridor of one tile: the ninja stands at y = 254. Nodes on that line stand 12 px apart, at x = 66, 78, 90 and so on;
-# the spawn's is the one at 66. The switch lies at (240, 252), and the first node with a pixel nearer than 16 px to it is
+# A corridor of one tile: the ninja stands at y = 254. Nodes on that line are 12 px apart, at x = 66, 78, 90 and so on;
+# the spawn's is that at 66. The switch lies at (240, 252), and the first node with a pixel nearer than 16 px to it is
 # that at 222: the edge there spans (18, -2), sqrt(328) = 18.1108 px, in float16 18.109375. Behind the switch, the last
-# node in touch is that at 258, as far away. The exit lies at (480, 252), the first node in touch of it (22 px) is that at
-# 462, again (18, -2) away.
+# node in touch is that at 258, as far away. The exit lies at (480, 252), and the first node in touch of it (22 px) is
+# that at 462, again (18, -2) away.
 CORRIDOR = gallery((3, 80, 42, 0), (4, 40, 42, 0))
 EDGE = 18.109375
 SPAWN_TO_SWITCH = (222 - 66) + EDGE  # 174.109375
@@ -183,7 +183,8 @@ def test_death_counts_as_zero():
 def test_running_out_of_time_does_not():
     env = make_env(CORRIDOR, limit=40)
     rewards, outcome = play(env, CORRIDOR, [RIGHT] * 100)
-    assert outcome is Outcome.OUT_OF_TIME and len(rewards) == 10
+    assert outcome is Outcome.OUT_OF_TIME
+    assert len(rewards) == 10
     assert all(abs(reward) < 0.2 for reward in rewards)
 
 
@@ -203,7 +204,8 @@ def test_the_weight_scales_and_zero_turns_it_off():
         found[weight] = [env.step(RIGHT)[1] for _ in range(20)]
     assert found[0.0] == [0.0] * 20
     assert found[-2.5] == [pytest.approx(-2.5 * reward, abs=1e-12) for reward in found[1.0]]
-    assert min(found[1.0]) > -0.1 and max(found[1.0]) > 0.005
+    assert min(found[1.0]) > -0.1
+    assert max(found[1.0]) > 0.005
 
 
 def test_a_vector_environment_pays_the_same():
