@@ -43,11 +43,11 @@ def cave(seed: int, exits: int = 1, locked: int = 1, traps: int = 1, one_ways: i
     return Level.from_parts(tiles, records, name=f"cave {seed}")
 
 
-def gallery(*records, columns: int = 20, spawn: int = 10) -> Level:
+def gallery(*records, columns: int = 20, spawn: int = 10, spawn_y: int = 42) -> Level:
     """A level corridor of one tile's height: x from 48 on, y from 240 to 264; records as (type, x, y, orientation)."""
     tiles = np.ones((23, 42), np.uint8)
     tiles[9, 1 : 1 + columns] = 0
-    table = [[0, spawn, 42, 0, 0]] + [[kind, x, y, turn, 0] for kind, x, y, turn in records]
+    table = [[0, spawn, spawn_y, 0, 0]] + [[kind, x, y, turn, 0] for kind, x, y, turn in records]
     return Level.from_parts(tiles, table)
 
 
@@ -62,6 +62,11 @@ def chain(doors: int) -> Level:
     for number in range(doors):
         records += [(6, 29 + 20 * number, 42, 0), (7, 18 + 20 * number, 42, 0)]
     return gallery(*records, columns=40)
+
+
+def trap_and_key() -> Level:
+    """A trap door and a locked door in a row, both switches before them: only the key helps."""
+    return gallery((3, 84, 42, 0), (4, 78, 42, 0), (6, 70, 42, 0), (7, 26, 42, 0), (8, 50, 42, 0), (9, 18, 42, 0))
 
 
 def changed_state(level, state, x=None, y=None, doors=(), exits=(), dead=False):

@@ -12,7 +12,18 @@ from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import edge_pairs, edge_rows, graph_of, static_node_rows
-from reference.graph_levels import cave, chain, changed_state, halves_match, observed, put, state_of, vault
+from reference.graph_levels import (
+    cave,
+    chain,
+    changed_state,
+    gallery,
+    halves_match,
+    observed,
+    put,
+    state_of,
+    trap_and_key,
+    vault,
+)
 from reference.paths import node_columns
 from reference.scene import scene_of
 
@@ -97,6 +108,8 @@ CAVES = {
     "open_rock": cave(13, one_ways=16),
     "buried": cave(10, buried=True),
     "vault": vault(),
+    "trap_and_key": trap_and_key(),
+    "spawn_in_thin_rock": gallery((3, 60, 42, 0), (4, 40, 42, 0), spawn_y=38),
     "chain": chain(3),
     "long_chain": chain(6),
 }

@@ -7,13 +7,29 @@ import pytest
 
 from npp_env import NppEnv, NppVectorEnv
 from npp_env.cli.profile import ACTION_OF_INPUT
+<<<<<<< native
+=======
+from npp_env.rollouts.decoder import ObservationDecoder
+from npp_env.graph import graph_of as package_graph_of
+>>>>>>> ref-graph
 from npp_env.level import Level
 from npp_env.level.shipped import load_shipped
 from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import graph_of
-from reference.graph_levels import cave, chain, changed_state, gallery, halves_match, observed, put, state_of, vault
-from reference.paths import reachability_rows
+from reference.graph_levels import (
+    cave,
+    chain,
+    changed_state,
+    gallery,
+    halves_match,
+    observed,
+    put,
+    state_of,
+    trap_and_key,
+    vault,
+)
+from reference.paths import nodes_at, reachability_rows
 from reference.scene import CELEBRATING, DEAD, scene_of
 
 KEY = "reachability_features"
@@ -56,6 +72,7 @@ CAVES = {
     "open_rock": cave(16, one_ways=16),
     "buried": cave(19, buried=True),
     "vault": vault(),
+    "trap_and_key": trap_and_key(),
     "chain": chain(3),
     "long_chain": chain(6),
     "far": gallery((3, 160, 42, 0), (4, 150, 42, 0), columns=40),
@@ -90,6 +107,17 @@ def test_places_and_switches(name):
     for state in scattered_states(level, start, seed=len(name), count=18):
         put(env, state)
         check_row(observed(env, KEY), level, scene_of(level, state))
+
+
+@pytest.mark.parametrize("name", ["platforms", "pinched"])
+def test_node_of_a_position(name):
+    """As the package answers in Python; many half cells of these levels have several nodes."""
+    level = cave(55, one_ways=24) if name == "platforms" else cave(204)
+    graph, package = graph_of(level), package_graph_of(level)
+    assert package.spawn_node in nodes_at(graph, *graph.spawn)
+    for x, y in np.random.default_rng(0).uniform((60, 60), (450, 330), (1500, 2)).tolist():
+        if graph.label[int(y), int(x)] >= 0:
+            assert package.node_at(x, y) in nodes_at(graph, x, y)
 
 
 def test_the_caves_show_every_case():
