@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -172,9 +172,9 @@ def _label(args: argparse.Namespace) -> str:
 
 def _print_outcome(args: argparse.Namespace, result: ProfileResult) -> None:
     if args.json:
-        print(json.dumps(result.profile["summary"], indent=1))
+        print(json.dumps(asdict(result.profile.summary), indent=1))
         return
-    for fit in result.profile["growth"].values():
-        print(fit["text"])
+    for fit in result.profile.growth.values():
+        print(fit.to_text())
     for path in result.files:
         print(f"written: {path}")

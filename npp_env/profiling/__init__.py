@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.callbacks import LoopCallback, memory_scalars, tensorboard_writer
-from npp_env.profiling.compare import Comparison, compare, load_profile
+from npp_env.profiling.compare import Comparison, ProfileFigures, compare, load_profile
 from npp_env.profiling.errors import (
     LowMemoryError,
     MissingDependencyError,
@@ -18,6 +18,7 @@ from npp_env.profiling.errors import (
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth, fit_speed_drift
 from npp_env.profiling.guard import GuardAction, MemoryGuard
 from npp_env.profiling.phases import PhaseGrowth, PhaseLedger, PhaseReport
+from npp_env.profiling.profile import Profile
 from npp_env.profiling.run import ProfileResult, profile_loop
 from npp_env.profiling.samples import Sample, SampleLog
 from npp_env.profiling.snapshots import SnapshotSeries, read_snapshots, write_snapshot
@@ -38,6 +39,8 @@ __all__ = [
     "PhaseGrowth",
     "PhaseLedger",
     "PhaseReport",
+    "Profile",
+    "ProfileFigures",
     "ProfileResult",
     "ProfilingError",
     "Sample",

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PROC_ROOT = Path("/proc")
+MEBIBYTE = 2**20
 _ROLLUP_LINE = re.compile(rb"^(Rss|Pss|Private_\w+): +(\d+) kB", re.MULTILINE)
 
 # CPython hands small objects out of its own arenas. Their mean size in a numerical program is near this; it
