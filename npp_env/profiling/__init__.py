@@ -9,12 +9,7 @@ from __future__ import annotations
 from npp_env.memory import Holding, MemoryReport, OwnerTotal
 from npp_env.profiling.callbacks import LoopCallback, memory_scalars, tensorboard_writer
 from npp_env.profiling.compare import Comparison, ProfileFigures, compare, load_profile
-from npp_env.profiling.errors import (
-    LowMemoryError,
-    MissingDependencyError,
-    ProfilingError,
-    SnapshotError,
-)
+from npp_env.profiling.errors import LowMemoryError, ProfilingError, SnapshotError
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth, fit_speed_drift
 from npp_env.profiling.guard import GuardAction, MemoryGuard
 from npp_env.profiling.phases import PhaseGrowth, PhaseLedger, PhaseReport
@@ -34,7 +29,6 @@ __all__ = [
     "MemoryGuard",
     "MemoryReport",
     "MemoryTracker",
-    "MissingDependencyError",
     "OwnerTotal",
     "PhaseGrowth",
     "PhaseLedger",

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from npp_env.profiling.errors import MissingDependencyError
+from npp_env.errors import MissingDependencyError
 from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.process_memory import MEBIBYTE
 from npp_env.profiling.tracker import DEFAULT_INTERVAL_STEPS, MemoryTracker
@@ -50,7 +50,7 @@ def tensorboard_writer(folder: Path) -> ScalarWriter:
             continue
         writer: Any = module.SummaryWriter(str(folder))
         return lambda name, value, step: writer.add_scalar(name, value, step)
-    raise MissingDependencyError("tensorboard", "to write scalars", "pip install torch tensorboard")
+    raise MissingDependencyError("writing scalars needs tensorboard: pip install torch tensorboard")
 
 
 class LoopCallback:

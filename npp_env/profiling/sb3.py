@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
 
+from npp_env.errors import requires
 from npp_env.profiling.callbacks import LoopCallback
-from npp_env.profiling.errors import MissingDependencyError
 from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.tracker import DEFAULT_INTERVAL_STEPS
 
-if TYPE_CHECKING:
-    BaseCallback = Any
-else:
-    try:
-        BaseCallback = importlib.import_module("stable_baselines3.common.callbacks").BaseCallback
-    except ImportError:
-        raise MissingDependencyError("stable-baselines3", "for MemoryCallback", "pip install 'npp_env[sb3]'") from None
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
+    from stable_baselines3.common.callbacks import BaseCallback
 
 
 class MemoryCallback(BaseCallback):

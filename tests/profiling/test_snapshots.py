@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npp_env.errors import MissingDependencyError
 from npp_env.profiling import MemoryTracker, SnapshotError, Verdict, read_snapshots
-from npp_env.profiling.errors import MissingDependencyError
 from npp_env.profiling.safe_pickle import load_plain_pickle, loads_plain_pickle
 from npp_env.profiling.tensorboard_scalars import correlate, read_scalars
 
