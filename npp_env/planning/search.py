@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
+from npp_env.graph.free_space import HALF_COLUMNS, HALF_ROWS
+from npp_env.graph.nodes import half_cells
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
-from npp_env.planning.guide import HALF_COLUMNS, HALF_ROWS, Guide, half_cells
+from npp_env.planning.guide import Guide
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
 from npp_env.sets import sorted_unique
 from npp_env.sim.geometry import Geometry
