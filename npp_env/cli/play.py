@@ -26,17 +26,10 @@ _MESSAGE_FRAMES = 150
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env play`."""
     parser.add_argument(
-        "level",
-        nargs="?",
-        metavar="LEVEL",
-        help="a level file or the name of a shipped level (default: the first)",
+        "level", nargs="?", metavar="LEVEL", help="a level file or the name of a shipped level (default: the first)"
     )
     parser.add_argument(
-        "--save-to",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="folder for saved recordings (default: here)",
+        "--save-to", type=Path, default=Path(), metavar="DIR", help="folder for saved recordings (default: here)"
     )
 
 

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.graph.edges import Contacts, EdgeSet, Special, split_keys
-from npp_env.graph.free_space import (
-    HALF_COLUMNS,
-    HALF_PX,
-    HALF_ROWS,
-    HEIGHT_PX,
-    WIDTH_PX,
-    blocked_image,
-    solid_image,
-)
+from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX, blocked_image, solid_image
 from npp_env.graph.images import label_pieces
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
 from npp_env.graph.nodes import LatticeNodes, find_nodes, nodes_at

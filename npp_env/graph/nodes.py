@@ -68,13 +68,7 @@ def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     y = HALF_PX * (half // HALF_COLUMNS) + best // HALF_PX
     nearest, split_half, split_node = _tables(labels, half)
     return LatticeNodes(
-        labels,
-        x.astype(np.float32),
-        y.astype(np.float32),
-        half.astype(np.uint16),
-        nearest,
-        split_half,
-        split_node,
+        labels, x.astype(np.float32), y.astype(np.float32), half.astype(np.uint16), nearest, split_half, split_node
     )
 
 

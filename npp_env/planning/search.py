@@ -223,10 +223,7 @@ class Search:
         return None
 
     def _admit(
-        self,
-        states: NDArray[np.uint8],
-        nodes: NDArray[np.int32],
-        configurations: NDArray[np.int64] | None = None,
+        self, states: NDArray[np.uint8], nodes: NDArray[np.int32], configurations: NDArray[np.int64] | None = None
     ) -> None:
         """Rank states and let them wait."""
         if configurations is None:

@@ -17,15 +17,7 @@ from npp_env.profiling.profile import OwnerCurves, Profile
 from npp_env.profiling.report import COLUMN_TITLES, chosen_rows
 from npp_env.profiling.report_style import SCRIPT, STYLE
 
-CURVES = (
-    "uss_bytes",
-    "rss_bytes",
-    "pss_bytes",
-    "heap_bytes",
-    "traced_bytes",
-    "cuda_allocated_bytes",
-    "cpu_bytes",
-)
+CURVES = ("uss_bytes", "rss_bytes", "pss_bytes", "heap_bytes", "traced_bytes", "cuda_allocated_bytes", "cpu_bytes")
 MAX_LAYERS = 8
 VERDICT_NOTES = {
     Verdict.FLAT: "nothing grows",

@@ -14,21 +14,6 @@ from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.thinning import ThinningTable
 from npp_env.profiling.torch_memory import TorchMemory
 
-TORCH_COLUMNS = tuple(TorchMemory.__dataclass_fields__)
-OWN_COLUMNS = (
-    "step",
-    "seconds",
-    "steps_per_second",
-    "rss_bytes",
-    "uss_bytes",
-    "pss_bytes",
-    "traced_bytes",
-    "tracer_bytes",
-    "heap_bytes",
-    "python_blocks",
-)
-COLUMNS = OWN_COLUMNS + TORCH_COLUMNS
-_NO_TENSORS = [None] * len(TORCH_COLUMNS)
 DEFAULT_CAPACITY = 4096
 MIN_CAPACITY = 16
 
@@ -66,6 +51,12 @@ class Sample:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return asdict(self)
+
+
+TORCH_COLUMNS = tuple(TorchMemory.__dataclass_fields__)
+OWN_COLUMNS = tuple(name for name in Sample.__dataclass_fields__ if name != "torch")
+COLUMNS = OWN_COLUMNS + TORCH_COLUMNS
+_NO_TENSORS = [None] * len(TORCH_COLUMNS)
 
 
 class SampleLog:
