@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from gymnasium.error import DependencyNotInstalled
+
 
 class NppError(Exception):
     """Base of all errors raised by npp_env."""
@@ -29,3 +34,23 @@ class ArgumentNameError(ConfigError, TypeError):
 
 class KernelError(NppError, RuntimeError):
     """The compiled kernel does not fit the sources beside it."""
+
+
+class MissingDependencyError(NppError, DependencyNotInstalled, ImportError):
+    """An optional package is missing; the message says what needs it and carries the pip line."""
+
+
+@contextmanager
+def requires(package: str, needed_by: str, pip_line: str) -> Iterator[None]:
+    """Turn a failed import inside the block into a `MissingDependencyError`.
+
+    Example:
+        >>> with requires("nothing", "this example", "pip install nothing"):
+        ...     import no_such_module
+        Traceback (most recent call last):
+        npp_env.errors.MissingDependencyError: this example needs nothing: pip install nothing
+    """
+    try:
+        yield
+    except ImportError as error:
+        raise MissingDependencyError(f"{needed_by} needs {package}: {pip_line}") from error

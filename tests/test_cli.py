@@ -68,8 +68,7 @@ def test_replay_finds_the_recording_of_a_shipped_level(capsys):
 
 def test_every_command_has_a_module_with_help(capsys):
     for name in COMMANDS:
-        module = importlib.import_module(f"npp_env.cli.{name}")
-        assert name == module.NAME
+        assert callable(importlib.import_module(f"npp_env.cli.{name}").run)
         out, _ = run(capsys, name, "--help")
         assert "usage: npp-env" in out
     out, _ = run(capsys, "--help")
@@ -186,20 +185,20 @@ def test_replay_of_every_kind_of_file(capsys, tmp_path, winning):
     level, path, inputs = winning
     recording = Recording.of_level(level, inputs)
     (tmp_path / "run.attract").write_bytes(write_attract(recording))
-    (tmp_path / "run.nppr").write_bytes(write_recording(recording))
-    (tmp_path / "bare.nppr").write_bytes(write_recording(recording, embed_level=False))
+    (tmp_path / "run.npprec").write_bytes(write_recording(recording))
+    (tmp_path / "bare.npprec").write_bytes(write_recording(recording, embed_level=False))
     (tmp_path / "inputs.bin").write_bytes(inputs.tobytes())
     np.save(tmp_path / "inputs.npy", inputs)
     reports = [
         run_json(capsys, "replay", tmp_path / "run.attract"),
-        run_json(capsys, "replay", tmp_path / "run.nppr"),
-        run_json(capsys, "replay", tmp_path / "bare.nppr", "--level", path),
+        run_json(capsys, "replay", tmp_path / "run.npprec"),
+        run_json(capsys, "replay", tmp_path / "bare.npprec", "--level", path),
         run_json(capsys, "replay", path, tmp_path / "inputs.bin"),
         run_json(capsys, "replay", path, tmp_path / "inputs.npy"),
     ]
     assert all(report == reports[0] for report in reports)
     assert (reports[0]["outcome"], reports[0]["gold"]) == ("won", 1)
-    out, _ = run(capsys, "replay", tmp_path / "run.nppr")
+    out, _ = run(capsys, "replay", tmp_path / "run.npprec")
     assert out.startswith(f"won at frame {reports[0]['frames']}, gold 1, score {reports[0]['score']:.3f}")
 
 
@@ -220,8 +219,8 @@ def test_replay_writes_a_trace(capsys, tmp_path, winning):
 
 def test_replay_says_when_a_recording_contradicts_itself(capsys, tmp_path, winning):
     level, _, inputs = winning
-    save_recording(Recording.of_level(level, inputs, outcome="died", frames=7, gold=1), tmp_path / "liar.nppr")
-    out, err = run(capsys, "replay", tmp_path / "liar.nppr", code=1)
+    save_recording(Recording.of_level(level, inputs, outcome="died", frames=7, gold=1), tmp_path / "liar.npprec")
+    out, err = run(capsys, "replay", tmp_path / "liar.npprec", code=1)
     assert out.startswith("won")
     assert "says died, the replay gives won" in err
     assert "frames" in err
@@ -230,7 +229,7 @@ def test_replay_says_when_a_recording_contradicts_itself(capsys, tmp_path, winni
 
 def test_replay_errors(capsys, tmp_path, winning):
     level, path, inputs = winning
-    bare = tmp_path / "bare.nppr"
+    bare = tmp_path / "bare.npprec"
     bare.write_bytes(write_recording(Recording.of_level(level, inputs), embed_level=False))
     (tmp_path / "bad.bin").write_bytes(b"\x02\xff")
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY rubbish")

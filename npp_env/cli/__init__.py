@@ -1,7 +1,7 @@
 """The `npp-env` command: one small module per sub-command.
 
-A command module defines `NAME`, `HELP`, `add_arguments(parser)` and `run(args) -> int`. It is imported only
-when its command is asked for, so that `npp-env --help` and every other command stay light.
+A command stands in `COMMANDS`; the module of its name defines `add_arguments(parser)` and `run(args) -> int`. It is
+imported only when its command is asked for, so that `npp-env --help` and every other command stay light.
 """
 
 from __future__ import annotations

@@ -6,15 +6,12 @@ import argparse
 import json
 from pathlib import Path
 
+from npp_env.cli.measuring import LEAK, add_threshold
 from npp_env.errors import NppError
 from npp_env.profiling.analysis import analyse_series, format_series
-from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, Verdict
+from npp_env.profiling.growth import Verdict
 from npp_env.profiling.snapshots import read_snapshots
 from npp_env.profiling.tensorboard_scalars import read_scalars
-
-NAME = "analyze"
-HELP = "fit the growth of a series of memory snapshots, ours or torch's"
-LEAK = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,13 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="folder with snapshot_step_N.json or .pickle (nothing in them is executed)",
     )
     parser.add_argument("--events", type=Path, metavar="TENSORBOARD_DIR", help="correlate with these scalars")
-    parser.add_argument(
-        "--threshold-kb",
-        type=float,
-        default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
-        metavar="KB",
-        help="growth per 1,000 steps that counts as a leak (default %(default)g)",
-    )
+    add_threshold(parser)
     parser.add_argument("--json", action="store_true", help="print data instead of tables")
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write to this file, not to stdout")
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the output")

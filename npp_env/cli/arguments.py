@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npp_env.errors import LevelError, NppError
 from npp_env.level.files import load_level
 from npp_env.level.model import Level
 from npp_env.level.shipped import load_shipped
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -43,3 +48,15 @@ def check_output(path: Path, force: bool) -> None:
         raise NppError(f"{path} exists; -f overwrites it")
     if not path.parent.is_dir():
         raise NppError(f"{path}: there is no folder {path.parent}")
+
+
+def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
+    """Write a picture to a PNG file.
+
+    Raises:
+        NppError: It could not be written.
+    """
+    import cv2
+
+    if not cv2.imwrite(str(path), cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR)):
+        raise NppError(f"{path}: the picture could not be written")

@@ -10,8 +10,6 @@ from pathlib import Path
 import npp_env
 from npp_env.errors import NppError
 
-NAME = "bench"
-HELP = "measure speed and memory (needs a source checkout)"
 FOLDER = "benchmarks"
 
 

@@ -16,9 +16,6 @@ from npp_env.level.cache_store import ENVIRONMENT_VARIABLE, ArtifactStore
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 
-NAME = "cache"
-HELP = "show, fill or empty the cache of compiled levels"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env cache`."""

@@ -15,8 +15,6 @@ from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
 from npp_env.vector import NppVectorEnv
 
-NAME = "demo"
-HELP = "step many environments over the shipped levels and print speed and memory"
 TICKS_PER_SECOND = 60
 MAX_EPISODE_FRAMES = 20 * TICKS_PER_SECOND
 HOLD_STEPS = 4

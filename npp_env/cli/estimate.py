@@ -6,22 +6,10 @@ import argparse
 import json
 from typing import Any
 
-from npp_env.config import FRAME_KEYS, VECTOR_KEYS, EnvironmentConfig, resolve_config
-from npp_env.errors import ConfigError
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.cli.measuring import add_configuration, configuration_overrides
+from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.profiling.cgroups import Headroom, read_headroom
 from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
-
-NAME = "estimate"
-HELP = "what storing observations will take in rollouts or replays, before anyone trains"
-
-GROUPS: dict[str, tuple[str, ...]] = {
-    "vectors": VECTOR_KEYS,
-    "frames": FRAME_KEYS,
-    "graph": GRAPH_KEYS,
-    "all": OBSERVATION_KEYS,
-}
-"""Short names for several observations."""
 
 HEADER = ("storage", "bytes/observation", "buffer", "peak", "", "how")
 
@@ -33,36 +21,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
     add("--n-steps", type=int, metavar="N", help="steps of a rollout (default: that of SB3)")
     add("--buffer-size", type=int, default=1_000_000, metavar="N", help="transitions of a replay (default %(default)s)")
-    add("--observations", metavar="NAMES", help=f"separated by commas; also {', '.join(GROUPS)}")
-    add("--preset", help="configuration preset")
-    add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
+    add_configuration(parser)
     add("--max-nodes", type=int, metavar="N", help="capacity of the graph observation")
     add("--max-edges", type=int, metavar="N", help="capacity of the graph observation")
     add("--json", action="store_true", help="print the numbers as JSON")
 
 
-def observation_keys(names: str) -> tuple[str, ...]:
-    """The keys that a comma-separated list names, groups included, each once."""
-    keys: list[str] = []
-    for name in names.split(","):
-        for key in GROUPS.get(name.strip(), (name.strip(),)):
-            if key not in OBSERVATION_KEYS:
-                raise ConfigError(
-                    f"--observations names {key!r}; it must be out of {', '.join((*GROUPS, *OBSERVATION_KEYS))}"
-                )
-            if key not in keys:
-                keys.append(key)
-    return tuple(keys)
-
-
 def configuration(args: argparse.Namespace) -> EnvironmentConfig:
     """The configuration that the options stand for."""
-    overrides: dict[str, Any] = {}
-    if args.level:
-        overrides["levels"] = args.level
-    if args.observations:
-        overrides["observation"] = {"keys": observation_keys(args.observations)}
     graph = {"max_nodes": args.max_nodes, "max_edges": args.max_edges}
+    overrides = configuration_overrides(args)
     overrides["graph"] = {name: value for name, value in graph.items() if value is not None}
     return resolve_config(None, args.preset, overrides)
 

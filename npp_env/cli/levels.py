@@ -9,14 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from npp_env.cli import levels_generate, levels_sheet
-from npp_env.cli.arguments import add_force, check_output, load_level_argument
+from npp_env.cli.arguments import add_force, check_output, load_level_argument, write_png
 from npp_env.errors import LevelError, NppError
 from npp_env.level.entity_kinds import type_label
 from npp_env.level.files import load_level, save_level
 from npp_env.level.model import Level
 
-NAME = "levels"
-HELP = "list, show, validate, convert, generate and draw levels"
 INVALID = 2
 
 
@@ -135,21 +133,14 @@ def write_picture(level: Level, path: Path, with_graph: bool) -> None:
     """Draw the start of a level into a PNG file."""
     if path.suffix.lower() != ".png":
         raise NppError(f"{path}: the picture is a PNG; name it {path.with_suffix('.png')}")
-    import cv2
-
     if with_graph:
         from npp_env.graph.navigation import graph_of
         from npp_env.graph.picture import draw_graph
 
         rgb = draw_graph(level, graph_of(level))
     else:
-        from npp_env.render.picture import draw_rgb
-        from npp_env.sim.geometry import compile_level
-
-        geometry = compile_level(level)
-        rgb = draw_rgb(level, geometry, geometry["initial"])
-    if not cv2.imwrite(str(path), cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR)):
-        raise NppError(f"{path}: the picture could not be written")
+        rgb = levels_sheet.draw_start(level)
+    write_png(rgb, path)
 
 
 def validate_levels(args: argparse.Namespace) -> int:

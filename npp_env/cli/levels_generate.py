@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     from npp_env.level.files import save_level
     from npp_env.level.generate import generate
     from npp_env.planning import solve
-    from npp_env.recording import save_recording
+    from npp_env.recording import RECORDING_SUFFIX, save_recording
 
     if args.count < 1:
         raise ConfigError(f"--count is {args.count}; at least 1")
@@ -59,8 +59,9 @@ def run(args: argparse.Namespace) -> int:
             if result.recording is None:
                 row["path"] = None
             else:
-                check_output(path.with_suffix(".npprec"), args.force)
-                save_recording(result.recording, path.with_suffix(".npprec"), overwrite=args.force)
+                proof = path.with_suffix(RECORDING_SUFFIX)
+                check_output(proof, args.force)
+                save_recording(result.recording, proof, overwrite=args.force)
                 row["frames"] = result.recording.frames
         if row["path"] is not None:
             save_level(level, path, overwrite=args.force)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.cli.arguments import add_force, check_output
+from npp_env.cli.arguments import add_force, check_output, write_png
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
 
@@ -48,24 +48,26 @@ def run(args: argparse.Namespace) -> int:
         _captioned(draw_small(levels[index], args.width), levels.name_of(index)) for index in range(len(levels))
     ]
     sheet = arrange(pictures, args.columns)
-    import cv2
-
-    if not cv2.imwrite(str(args.output), cv2.cvtColor(sheet, cv2.COLOR_RGB2BGR)):
-        raise NppError(f"{args.output}: the picture could not be written")
+    write_png(sheet, args.output)
     result: dict[str, Any] = {"output": str(args.output), "levels": len(levels), "size": list(sheet.shape[1::-1])}
     print(json.dumps(result) if args.json else f"written: {args.output}, {len(levels)} levels")
     return 0
+
+
+def draw_start(level: Level) -> NDArray[np.uint8]:
+    """The start of a level as an RGB picture; a fresh array."""
+    from npp_env.render.picture import draw_rgb
+    from npp_env.sim.geometry import compile_level
+
+    geometry = compile_level(level)
+    return draw_rgb(level, geometry, geometry["initial"])
 
 
 def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
     """The start of a level as a small RGB picture; a fresh array."""
     import cv2
 
-    from npp_env.render.picture import draw_rgb
-    from npp_env.sim.geometry import compile_level
-
-    geometry = compile_level(level)
-    picture = draw_rgb(level, geometry, geometry["initial"])
+    picture = draw_start(level)
     height = round(width * picture.shape[0] / picture.shape[1])
     return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 

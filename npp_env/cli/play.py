@@ -14,14 +14,10 @@ from npp_env.cli.arguments import load_level_argument
 from npp_env.errors import NppError
 from npp_env.level.model import Level
 from npp_env.level.shipped import load_shipped, shipped_level_names
-from npp_env.recording import MAX_FRAMES, Recording, save_recording
+from npp_env.recording import MAX_FRAMES, RECORDING_SUFFIX, Recording, save_recording
 from npp_env.render.picture import PICTURE_SHAPE, draw_rgb
 from npp_env.render.window import Window, load_pygame
 from npp_env.sim.simulation import JUMP, LEFT, RIGHT, Simulation
-
-NAME = "play"
-HELP = "play a level with the keyboard"
-RECORDING_SUFFIX = ".nppr"
 
 _KEYS_LINE = "arrows move   space jump   R restart   N next level   S save recording   Esc quit"
 _MESSAGE_FRAMES = 150
@@ -30,17 +26,10 @@ _MESSAGE_FRAMES = 150
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env play`."""
     parser.add_argument(
-        "level",
-        nargs="?",
-        metavar="LEVEL",
-        help="a level file or the name of a shipped level (default: the first)",
+        "level", nargs="?", metavar="LEVEL", help="a level file or the name of a shipped level (default: the first)"
     )
     parser.add_argument(
-        "--save-to",
-        type=Path,
-        default=Path(),
-        metavar="DIR",
-        help="folder for saved recordings (default: here)",
+        "--save-to", type=Path, default=Path(), metavar="DIR", help="folder for saved recordings (default: here)"
     )
 
 

@@ -5,24 +5,27 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from npp_env.cli.measuring import (
+    LEAK,
+    add_configuration,
+    add_min_free,
+    add_threshold,
+    configuration_overrides,
+    guard_of,
+)
 from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import ConfigError, NppError
 from npp_env.profiling.compare import load_profile
-from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
-from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording
 from npp_env.runtime.memory import MemoryReport
 
-NAME = "profile"
-HELP = "profile memory and time of the environment; exit code 3 on a leak"
-LEAK = 3
 ACTION_OF_INPUT = np.array([0, 3, 2, 5, 1, 4, 1, 4])
 """Action of each input byte (bit 0 jump, bit 1 right, bit 2 left; left wins)."""
 WARM_UP_STEPS = 200
@@ -46,30 +49,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--profile-frames", type=int, default=1000, metavar="N", help="steps (default %(default)s)")
     add("--memory-snapshot-interval", type=int, default=100, metavar="N", help="steps between (%(default)s)")
     add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
-    add("--preset", help="configuration preset")
-    add("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
-    add("--observations", metavar="NAMES", help="observations, separated by commas")
+    add_configuration(parser)
     add("--cold", action="store_true", help="no warm-up: otherwise all levels are loaded and 200 steps taken first")
     add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
-    add(
-        "--actions",
-        type=Path,
-        metavar="FILE",
-        help="recorded play: a recording, or integers in a .npy file",
-    )
+    add("--actions", type=Path, metavar="FILE", help="recorded play: a recording, or integers in a .npy file")
     add("--compare", type=Path, metavar="BASELINE.json", help="an earlier memory.json")
-    add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
+    add_min_free(parser)
     add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
     add("-f", "--force", action="store_true", help="overwrite reports in DIR")
     add("--json", action="store_true", help="print the summary as JSON")
     add("--no-progress", action="store_true", help="no progress bar")
-    add(
-        "--threshold-kb",
-        type=float,
-        default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
-        metavar="KB",
-        help="growth per 1,000 steps that counts as a leak (default %(default)g)",
-    )
+    add_threshold(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -92,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
             progress=not args.no_progress,
             label=_label(args),
             threshold_per_1k=args.threshold_kb * 1024,
-            guard=MemoryGuard(args.min_free, on_low="stop") if args.min_free is not None else None,
+            guard=guard_of(args),
         )
     finally:
         stepper.close()
@@ -108,13 +98,9 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
     """Make the environment that the arguments ask for, with random or recorded actions."""
     import gymnasium
 
-    settings: dict[str, Any] = {}
+    settings = configuration_overrides(args)
     if args.preset:
         settings["preset"] = args.preset
-    if args.level:
-        settings["levels"] = args.level
-    if args.observations:
-        settings["observation"] = {"keys": args.observations.split(",")}
     env: Any
     if args.num_envs > 1:
         env = gymnasium.make_vec("npp_env:Npp-v0", num_envs=args.num_envs, **settings)
@@ -172,9 +158,9 @@ def _label(args: argparse.Namespace) -> str:
 
 def _print_outcome(args: argparse.Namespace, result: ProfileResult) -> None:
     if args.json:
-        print(json.dumps(result.profile["summary"], indent=1))
+        print(json.dumps(asdict(result.profile.summary), indent=1))
         return
-    for fit in result.profile["growth"].values():
-        print(fit["text"])
+    for fit in result.profile.growth.values():
+        print(fit.to_text())
     for path in result.files:
         print(f"written: {path}")

@@ -18,8 +18,6 @@ from npp_env.level.shipped import shipped_level_names
 from npp_env.recording import MAX_FRAMES, Recording, load_recording, load_shipped_recording
 from npp_env.recording.replay import ReplayResult, replay
 
-NAME = "replay"
-HELP = "play a recording and report outcome, frame, gold and score"
 DISAGREES = 1
 
 

@@ -7,26 +7,16 @@ import json
 import sys
 from typing import Any
 
+from npp_env.cli.measuring import LEAK, add_min_free, guard_of
 from npp_env.config import PRESETS
 from npp_env.errors import ConfigError
-from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.soak import SoakResult, soak
-
-NAME = "soak"
-HELP = "run millions of steps over all presets and levels and prove that memory stays flat; exit code 3 if it grows"
-LEAK = 3
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env soak`."""
     add = parser.add_argument
-    add(
-        "--million",
-        type=float,
-        default=1.0,
-        metavar="N",
-        help="million steps per preset (default %(default)g)",
-    )
+    add("--million", type=float, default=1.0, metavar="N", help="million steps per preset (default %(default)g)")
     add("--num-envs", type=int, default=256, metavar="N", help="environments (default %(default)s)")
     add("--presets", default=",".join(PRESETS), metavar="NAMES", help="separated by commas (default: all)")
     add("--levels", default="shipped", help="levels, as in the configuration (default %(default)s)")
@@ -38,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KB",
         help="growth per million steps that counts (%(default)g)",
     )
-    add("--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free")
+    add_min_free(parser)
     add("--json", action="store_true", help="print data instead of a table")
     add("--no-progress", action="store_true", help="no progress bar")
 
@@ -48,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
     steps = int(args.million * 1_000_000)
     if steps < 1 or args.num_envs < 1:
         raise ConfigError(f"--million {args.million:g} and --num-envs {args.num_envs} must be positive")
-    guard = MemoryGuard(args.min_free, on_low="stop") if args.min_free is not None else None
+    guard = guard_of(args)
     results = []
     for preset in args.presets.split(","):
         with _progress(preset, steps, not args.no_progress) as bar:

@@ -6,12 +6,13 @@ import argparse
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output, load_level_argument
 
-NAME = "solve"
-HELP = "search for inputs that win a level; exit code 1 if none were found"
+if TYPE_CHECKING:
+    from npp_env.planning import SolveResult
+
 UNSOLVED = 1
 
 
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result.solved else UNSOLVED
 
 
-def _data(name: str, result: Any) -> dict[str, Any]:
+def _data(name: str, result: SolveResult) -> dict[str, Any]:
     recording = result.recording
     statistics = asdict(result.statistics)
     if statistics["nearest_px"] == float("inf"):
@@ -83,7 +84,7 @@ def _data(name: str, result: Any) -> dict[str, Any]:
     }
 
 
-def _text(name: str, result: Any) -> str:
+def _text(name: str, result: SolveResult) -> str:
     s = result.statistics
     used = (
         f"{s.ticks:,} ticks searched, {s.states_kept:,} states kept, {s.attempts} attempts, "
@@ -91,6 +92,7 @@ def _text(name: str, result: Any) -> str:
     )
     if result.recording is not None:
         frames = result.recording.frames
+        assert frames is not None
         return (
             f"{name}: solved in {frames} frames ({frames / 60:.2f} s), {result.recording.gold} gold; "
             f"{s.frames_found} frames as found\n{used}"

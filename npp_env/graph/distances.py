@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,6 @@ class DistanceFields:
         "plan_distance",
         "plan_next",
         "reachable",
-        "reachable_count",
         "reachable_share",
         "spawn_exit_distance",
         "spawn_node",
@@ -62,7 +62,7 @@ class DistanceFields:
     def __init__(self, block: NDArray[np.uint8]) -> None:
         numbers, arrays = DISTANCES_FORMAT.open(block)
         self.block = block
-        self.node_count, self.spawn_node, self.reachable_count = numbers[:3]
+        self.node_count, self.spawn_node, _ = numbers[:3]
         self.switch_node, self.exit_node = numbers[3:5]  # the ones nearest to the spawn, 65535 if there is none
         (
             self.spawn_switch_distance,
@@ -82,7 +82,7 @@ class DistanceFields:
 
 
 @dataclass(slots=True)
-class _Neighbours:
+class Neighbours:
     """Edges by one of their ends."""
 
     start: NDArray[np.uint32]
@@ -97,8 +97,8 @@ class _Passages:
     source: NDArray[np.int64]
     target: NDArray[np.int64]
     length: NDArray[np.float32]
-    forth: _Neighbours
-    back: _Neighbours
+    forth: Neighbours
+    back: Neighbours
 
 
 @dataclass(slots=True)
@@ -215,18 +215,20 @@ def _open_passages(graph: NavigationGraph, config: bytes) -> _Passages:
         source,
         target,
         length,
-        _group(graph.node_count, source, target, length),
-        _group(graph.node_count, target, source, length),
+        group_edges(graph.node_count, source, target, length),
+        group_edges(graph.node_count, target, source, length),
     )
 
 
-def _group(count: int, by: NDArray[np.int64], other: NDArray[np.int64], length: NDArray[np.float32]) -> _Neighbours:
+def group_edges(count: int, by: NDArray[Any], other: NDArray[Any], length: NDArray[np.float32]) -> Neighbours:
+    """Edges of a graph of `count` nodes, grouped by one of their ends."""
     order = np.argsort(by, kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(by, minlength=count))]).astype(np.uint32)
-    return _Neighbours(start, other[order].astype(np.uint16), length[order])
+    return Neighbours(start, other[order].astype(np.uint16), length[order])
 
 
-def _spread(neighbours: _Neighbours, seeds: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
+def spread_seeds(neighbours: Neighbours, seeds: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.uint16]]:
+    """Distance of every node from the best seed, each of which begins with its own; and the node before it."""
     distance = seeds.copy()
     came_from = np.full(len(seeds), NO_NODE, np.uint16)
     spread(neighbours.start, neighbours.node, neighbours.length, distance, came_from)
@@ -244,7 +246,7 @@ def _way_to(
     """The way to the best goal, where each goal has some distance more to go."""
     seeds = np.full(graph.node_count, np.inf)
     seeds[goals] = from_goal
-    distance, following = _spread(passages.back, seeds)
+    distance, following = spread_seeds(passages.back, seeds)
     blocked = _by_switches(graph, passages, name, distance, following, children)
     _complete_ends(graph, passages, goals, distance, following)
     return _Way(distance, following, blocked)
@@ -255,7 +257,7 @@ def _reach(graph: NavigationGraph, passages: _Passages) -> NDArray[np.float64]:
     seeds = np.full(graph.node_count, np.inf)
     if graph.spawn_node != NO_NODE:
         seeds[graph.spawn_node] = 0.0
-    return _spread(passages.forth, seeds)[0]
+    return spread_seeds(passages.forth, seeds)[0]
 
 
 def _closed_locked_doors(graph: NavigationGraph, number: int) -> list[int]:
@@ -325,7 +327,7 @@ def _by_switches(
         seeds[touching[better]] = candidate[better]
         first_hop[touching[better]] = switch
     if np.isfinite(seeds).any():
-        detour, hop = _spread(passages.back, seeds)
+        detour, hop = spread_seeds(passages.back, seeds)
         hop = np.where(hop == NO_NODE, first_hop, hop)
         via = np.isinf(distance) & np.isfinite(detour)
         via[graph.lattice_count :] = False

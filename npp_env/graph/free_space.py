@@ -12,14 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.sim.structs import (
-    COLUMNS,
-    ROWS,
-    WALL_CONVEX,
-    WALL_HORIZONTAL,
-    WALL_SLANTED,
-    WALL_VERTICAL,
-)
+from npp_env.sim.structs import COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_SLANTED, WALL_VERTICAL
 from npp_env.sim.tiles import TILE_SHAPES
 
 HALF_PX = 12

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
-from npp_env.graph.nodes import find_node
+from npp_env.graph.nodes import nodes_at
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
 
@@ -82,9 +82,7 @@ class NavigationGraph:
         self.door_slot: NDArray[np.int16] = arrays["door_slot"]  # (doors,) place in the flags of a state
         self.door_trap: NDArray[np.uint8] = arrays["door_trap"]  # (doors,) 1 for a trap door, 0 for a locked one
         self.door_switch_node: NDArray[np.uint16] = arrays["door_switch_node"]  # (doors,)
-        self.exit_slot: NDArray[np.int16] = arrays[
-            "exit_slot"
-        ]  # (exits,) place in the flags; none if there is one exit
+        self.exit_slot: NDArray[np.int16] = arrays["exit_slot"]  # (exits,) place in the flags; none for a single exit
 
     @property
     def door_count(self) -> int:
@@ -108,7 +106,11 @@ class NavigationGraph:
 
     def node_at(self, x: float, y: float) -> int:
         """The node of a position in pixels; 65535 only if the level has no place where the ninja fits."""
-        return find_node(self.nearest_node, self.split_half, self.split_node, x, y)
+        return int(self.nodes_at(np.array([x]), np.array([y]))[0])
+
+    def nodes_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint16]:
+        """The node of each position in pixels; a fresh array (n,)."""
+        return nodes_at(self.nearest_node, self.split_half, self.split_node, x, y)
 
     def nodes_of_kind(self, kind: NodeKind) -> NDArray[np.int64]:
         """All nodes of a kind, ascending; a fresh array."""

@@ -71,29 +71,34 @@ def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     y = HALF_PX * (half // HALF_COLUMNS) + best // HALF_PX
     nearest, split_half, split_node = _tables(labels, half)
     return LatticeNodes(
-        labels,
-        x.astype(np.float32),
-        y.astype(np.float32),
-        half.astype(np.uint16),
-        nearest,
-        split_half,
-        split_node,
+        labels, x.astype(np.float32), y.astype(np.float32), half.astype(np.uint16), nearest, split_half, split_node
     )
 
 
-def find_node(
-    nearest: NDArray[np.uint16], split_half: NDArray[np.uint16], split_node: NDArray[np.uint16], x: float, y: float
-) -> int:
-    """The node of a position: by its half cell, and by the nearest pixel where that has several nodes."""
-    column = min(max(int(x // HALF_PX), 0), HALF_COLUMNS - 1)
-    row = min(max(int(y // HALF_PX), 0), HALF_ROWS - 1)
-    half = row * HALF_COLUMNS + column
-    place = int(np.searchsorted(split_half, half))
-    if place < len(split_half) and split_half[place] == half:
-        px = min(max(round(x - HALF_PX * column), 0), HALF_PX - 1)
-        py = min(max(round(y - HALF_PX * row), 0), HALF_PX - 1)
-        return int(split_node.reshape(-1, PIXELS)[place, py * HALF_PX + px])
-    return int(nearest[half])
+def half_cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Index of the half cell that each point lies in, clamped to the world; a fresh array (n,)."""
+    column = np.clip(np.floor(x / HALF_PX), 0, HALF_COLUMNS - 1)
+    row = np.clip(np.floor(y / HALF_PX), 0, HALF_ROWS - 1)
+    return np.asarray(row * HALF_COLUMNS + column, np.int64)
+
+
+def nodes_at(
+    nearest: NDArray[np.uint16],
+    split_half: NDArray[np.uint16],
+    split_node: NDArray[np.uint16],
+    x: NDArray[np.float64],
+    y: NDArray[np.float64],
+) -> NDArray[np.uint16]:
+    """The node of each position: by its half cell, and by the nearest pixel where that has several; a fresh array."""
+    half = half_cells(x, y)
+    nodes = nearest[half]
+    if len(split_half):
+        place = np.minimum(np.searchsorted(split_half, half), len(split_half) - 1)
+        split = np.flatnonzero(split_half[place] == half)
+        px = np.clip(np.rint(x[split] - HALF_PX * (half[split] % HALF_COLUMNS)), 0, HALF_PX - 1)
+        py = np.clip(np.rint(y[split] - HALF_PX * (half[split] // HALF_COLUMNS)), 0, HALF_PX - 1)
+        nodes[split] = split_node[place[split], (py * HALF_PX + px).astype(np.int64)]
+    return nodes
 
 
 def _pixels_from_far_to_near() -> list[int]:

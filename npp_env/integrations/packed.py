@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.errors import ConfigError
+from npp_env.errors import ConfigError, requires
 from npp_env.observe.buffers import ObservationLayout
 
 
@@ -59,7 +59,8 @@ def _configuration_of(source: Any) -> EnvironmentConfig:
 
 
 def _unpack_tensor(rows: Any, layout: ObservationLayout) -> dict[str, Any]:
-    import torch
+    with requires("PyTorch", "unpack() of anything but a NumPy array", "pip install torch"):
+        import torch
 
     if not isinstance(rows, torch.Tensor) or rows.dtype != torch.uint8 or rows.shape[-1] != layout.nbytes:
         found = f"{rows.dtype} {tuple(rows.shape)}" if hasattr(rows, "dtype") else type(rows).__name__

@@ -7,19 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-try:
+from npp_env.errors import NppError, requires
+
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
     from stable_baselines3.common.vec_env import VecEnv
-except ImportError as error:
-    raise DependencyNotInstalled(
-        "npp_env.integrations.sb3 needs Stable-Baselines3: pip install 'npp_env[sb3]'"
-    ) from error
 
 from npp_env.config import EnvironmentConfig
-from npp_env.errors import NppError
 from npp_env.sim.outcome import Outcome
 from npp_env.vector import NppVectorEnv
 

@@ -1,9 +1,8 @@
 """Rollout buffers for Stable-Baselines3 that keep graph observations packed; drop-in by `rollout_buffer_class=`.
 
     PPO("MultiInputPolicy", env, rollout_buffer_class=PackedDictRolloutBuffer)
-    MaskablePPO("MultiInputPolicy", env, rollout_buffer_class=PackedMaskableDictRolloutBuffer)
 
-They return exactly what SB3's own buffers would.
+They return exactly what SB3's own buffers would. MaskablePPO takes those of `npp_env.integrations.sb3_maskable`.
 """
 
 from __future__ import annotations
@@ -11,15 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-try:
+from npp_env.errors import requires
+
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
     from stable_baselines3.common.buffers import DictRolloutBuffer
-except ImportError as error:
-    raise DependencyNotInstalled(
-        "npp_env.integrations.sb3_buffers needs Stable-Baselines3: pip install 'npp_env[sb3]'"
-    ) from error
 
 from npp_env.rollouts.packing import Column, PackedObservations
 
@@ -43,8 +39,8 @@ class StoredKey:
         return self._column.take(indices % self._steps * self._num_envs + indices // self._steps)
 
 
-class _PackedStorage:
-    """What both buffers do differently from SB3's."""
+class PackedStorage:
+    """What packed rollout buffers do differently from SB3's."""
 
     if TYPE_CHECKING:
         buffer_size: int
@@ -91,20 +87,5 @@ class _PackedStorage:
         return arr if isinstance(arr, StoredKey) else DictRolloutBuffer.swap_and_flatten(arr)
 
 
-class PackedDictRolloutBuffer(_PackedStorage, DictRolloutBuffer):
+class PackedDictRolloutBuffer(PackedStorage, DictRolloutBuffer):
     """SB3's `DictRolloutBuffer` with packed graph keys."""
-
-
-try:
-    from sb3_contrib.common.maskable.buffers import MaskableDictRolloutBuffer
-except ImportError:
-
-    def __getattr__(name: str) -> Any:
-        if name == "PackedMaskableDictRolloutBuffer":
-            raise DependencyNotInstalled(f"{name} needs sb3-contrib: pip install 'npp_env[sb3]'")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-else:
-
-    class PackedMaskableDictRolloutBuffer(_PackedStorage, MaskableDictRolloutBuffer):
-        """sb3-contrib's `MaskableDictRolloutBuffer` with packed graph keys."""

@@ -16,20 +16,16 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 
-try:
+from npp_env.errors import ConfigError, requires
+
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
     import torch
     from stable_baselines3.common.preprocessing import is_image_space, preprocess_obs
     from stable_baselines3.common.torch_layers import BaseFeaturesExtractor, CombinedExtractor
     from stable_baselines3.common.vec_env import VecTransposeImage
-except ImportError as error:
-    raise DependencyNotInstalled(
-        "npp_env.integrations.sb3_features needs Stable-Baselines3: pip install 'npp_env[sb3]'"
-    ) from error
 
 from npp_env.config import EnvironmentConfig
-from npp_env.errors import ConfigError
 from npp_env.integrations.torch import Decode
 from npp_env.level.level_set import LevelSource
 from npp_env.rollouts.decoder import ObservationDecoder

@@ -12,17 +12,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 from numpy.typing import NDArray
 
-try:
-    from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
-except ImportError as error:
-    raise DependencyNotInstalled(
-        "npp_env.integrations.sb3_states needs Stable-Baselines3: pip install 'npp_env[sb3]'"
-    ) from error
+from npp_env.errors import ConfigError, requires
 
-from npp_env.errors import ConfigError
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
+    from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
+
 from npp_env.rollouts.state_store import StateStore
 
 
@@ -122,8 +118,8 @@ class FlatRollout:
         return self.store.take(indices % len(self.store), indices // len(self.store))
 
 
-class _StoredVectors:
-    """What the rollout buffers do differently from SB3's."""
+class StoredVectors:
+    """What rollout buffers of vectors do differently from SB3's."""
 
     if TYPE_CHECKING:
         buffer_size: int
@@ -154,20 +150,5 @@ class _StoredVectors:
         return FlatRollout(arr) if isinstance(arr, StateStore) else RolloutBuffer.swap_and_flatten(arr)
 
 
-class StateRolloutBuffer(_StoredVectors, RolloutBuffer):
+class StateRolloutBuffer(StoredVectors, RolloutBuffer):
     """SB3's `RolloutBuffer` of vectors, each as long as it is, never copied as a whole."""
-
-
-try:
-    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
-except ImportError:
-
-    def __getattr__(name: str) -> Any:
-        if name == "StateMaskableRolloutBuffer":
-            raise DependencyNotInstalled(f"{name} needs sb3-contrib: pip install 'npp_env[sb3]'")
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-else:
-
-    class StateMaskableRolloutBuffer(_StoredVectors, MaskableRolloutBuffer):
-        """sb3-contrib's `MaskableRolloutBuffer` of vectors, each as long as it is, never copied as a whole."""

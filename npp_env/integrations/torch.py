@@ -5,15 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from gymnasium.error import DependencyNotInstalled
 
-try:
-    import torch
-except ImportError as error:
-    raise DependencyNotInstalled("npp_env.integrations.torch needs PyTorch: pip install torch") from error
-
-from npp_env.errors import StateError
+from npp_env.errors import StateError, requires
 from npp_env.rollouts.decoder import DecodedBatch, ObservationDecoder
+
+with requires("PyTorch", __name__, "pip install torch"):
+    import torch
 
 
 class Decode(torch.nn.Module):

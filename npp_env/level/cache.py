@@ -9,7 +9,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,13 +67,6 @@ class ArtifactUse:
 class _Entry:
     array: NDArray[Any]
     mapped: bool
-
-
-@dataclass(slots=True)
-class _Flight:
-    """One build under way; whoever else wants its result waits for the lock."""
-
-    lock: threading.RLock = field(default_factory=threading.RLock)
 
 
 _caches: weakref.WeakSet[LevelCache] = weakref.WeakSet()
@@ -138,9 +131,10 @@ class LevelCache:
             array = self._find(key)
             if array is not None:
                 return array
-            flight = self._flights.setdefault(key, _Flight())
+            # Whoever else wants the result of a build under way waits for its lock.
+            flight = self._flights.setdefault(key, threading.RLock())
             self._levels.setdefault(level.hash, level)
-        with flight.lock:
+        with flight:
             with self._lock:
                 array = self._find(key)
                 if array is not None:
@@ -153,11 +147,6 @@ class LevelCache:
                 with self._lock:
                     self._flights.pop(key, None)
         return array
-
-    def intern(self, level: Level) -> Level:
-        """The one object for all levels of this content; it is held weakly."""
-        with self._lock:
-            return self._levels.setdefault(level.hash, level)
 
     def report(self) -> dict[str, ArtifactUse]:
         """Exact accounting by artifact name; fresh objects. `tiles` counts the levels seen here that are alive."""
@@ -253,7 +242,7 @@ class LevelCache:
     def _reset_locks(self) -> None:
         # A forked child may inherit locks that a thread of its parent held; nobody is left to release them.
         self._lock = threading.RLock()
-        self._flights: dict[ArtifactKey, _Flight] = {}
+        self._flights: dict[ArtifactKey, threading.RLock] = {}
 
 
 def _own(array: NDArray[Any]) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl
 from npp_env.errors import LevelError
 from npp_env.level.generators import caverns, corridors, hazards, mazes, minefields, platforms, towers
 from npp_env.level.generators.canvas import Canvas
-from npp_env.level.level_set import LevelSet, register_scheme
+from npp_env.level.level_set import register_scheme
 from npp_env.level.model import Level
 
 FAMILIES: dict[str, Callable[[Canvas, float], None]] = {
@@ -135,9 +135,4 @@ def parse_generated(text: str) -> GeneratedLevels:
     return GeneratedLevels(kind, difficulty, first_seed, count, last_difficulty)
 
 
-def generated_set(text: str) -> LevelSet:
-    """The level set named `generated:TEXT`."""
-    return LevelSet(parse_generated(text))
-
-
-register_scheme(SCHEME, generated_set)
+register_scheme(SCHEME, parse_generated)

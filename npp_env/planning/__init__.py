@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from npp_env.planning.solver import (
-    SolveBudget,
-    SolveResult,
-    SolveStatistics,
-    solve,
-    winning_recording,
-)
+from npp_env.planning.solver import SolveBudget, SolveResult, SolveStatistics, solve, winning_recording
 
 __all__ = ["SolveBudget", "SolveResult", "SolveStatistics", "solve", "winning_recording"]

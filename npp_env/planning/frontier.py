@@ -32,11 +32,7 @@ class Frontier:
         return stride + 12
 
     def push(
-        self,
-        states: NDArray[np.uint8],
-        nodes: NDArray[np.int32],
-        cells: NDArray[np.int32],
-        costs: NDArray[np.float32],
+        self, states: NDArray[np.uint8], nodes: NDArray[np.int32], cells: NDArray[np.int32], costs: NDArray[np.float32]
     ) -> None:
         """Add states; there must be room (see `make_room`)."""
         rows = slice(self.size, self.size + len(states))

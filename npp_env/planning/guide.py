@@ -9,15 +9,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.graph.dijkstra import spread
-from npp_env.graph.layout import NO_NODE, EdgeKind, NodeKind
+from npp_env.graph.distances import group_edges, spread_seeds
+from npp_env.graph.layout import EdgeKind, NodeKind
 from npp_env.graph.navigation import NavigationGraph
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.structs import MOVER, NINJA
 
-HALF_PX = 12
-HALF_COLUMNS, HALF_ROWS = 88, 50
 MAX_SWITCHES = 62
 """Switches beyond this number do not count towards a configuration, which has to fit an int64."""
 
@@ -78,16 +76,7 @@ class Guide:
 
     def nodes_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint16]:
         """The node of each position, or the number of nodes where there is none; a fresh array (n,)."""
-        graph = self._graph
-        half = half_cells(x, y)
-        nodes = graph.nearest_node[half]
-        if len(graph.split_half):
-            place = np.minimum(np.searchsorted(graph.split_half, half), len(graph.split_half) - 1)
-            split = np.flatnonzero(graph.split_half[place] == half)
-            px = np.clip(np.rint(x[split] - HALF_PX * (half[split] % HALF_COLUMNS)), 0, HALF_PX - 1)
-            py = np.clip(np.rint(y[split] - HALF_PX * (half[split] // HALF_COLUMNS)), 0, HALF_PX - 1)
-            nodes[split] = graph.split_node[place[split], (py * HALF_PX + px).astype(np.int64)]
-        capped: NDArray[np.uint16] = np.minimum(nodes, np.uint16(graph.node_count))
+        capped: NDArray[np.uint16] = np.minimum(self._graph.nodes_at(x, y), np.uint16(self._graph.node_count))
         return capped
 
     def _end_node(self, kind: NodeKind, entity: int) -> int:
@@ -136,21 +125,9 @@ class Guide:
     def _spread(self, goals: dict[int, float], is_open: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Distance of every node to the best goal, each of which has some way more to go."""
         graph = self._graph
-        distance = np.full(graph.node_count, np.inf)
+        seeds = np.full(graph.node_count, np.inf)
         for node, beyond in goals.items():
-            distance[node] = min(distance[node], beyond)
-        edges = np.flatnonzero(is_open)
-        order = edges[np.argsort(graph.edge_target[edges], kind="stable")]
-        counts = np.bincount(graph.edge_target[edges], minlength=graph.node_count)
-        start = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
-        came_from = np.full(graph.node_count, NO_NODE, np.uint16)
-        spread(start, self._sources[order].astype(np.uint16), self._lengths[order], distance, came_from)
-        return np.append(distance, np.inf).astype(np.float32)
-
-
-def half_cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Index of the half cell that each point lies in, clamped to the world; a fresh array (n,)."""
-    column = np.clip(np.floor(x / HALF_PX), 0, HALF_COLUMNS - 1)
-    row = np.clip(np.floor(y / HALF_PX), 0, HALF_ROWS - 1)
-    result: NDArray[np.int64] = (row * HALF_COLUMNS + column).astype(np.int64)
-    return result
+            seeds[node] = min(seeds[node], beyond)
+        ends, starts = graph.edge_target[is_open], self._sources[is_open]
+        neighbours = group_edges(graph.node_count, ends, starts, self._lengths[is_open])
+        return np.append(spread_seeds(neighbours, seeds)[0], np.inf).astype(np.float32)

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
+from npp_env.graph.free_space import HALF_COLUMNS, HALF_ROWS
+from npp_env.graph.nodes import half_cells
 from npp_env.level.sorted_sets import sorted_unique
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
-from npp_env.planning.guide import HALF_COLUMNS, HALF_ROWS, Guide, half_cells
+from npp_env.planning.guide import Guide
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import Batch, LevelHandle
@@ -222,10 +224,7 @@ class Search:
         return None
 
     def _admit(
-        self,
-        states: NDArray[np.uint8],
-        nodes: NDArray[np.int32],
-        configurations: NDArray[np.int64] | None = None,
+        self, states: NDArray[np.uint8], nodes: NDArray[np.int32], configurations: NDArray[np.int64] | None = None
     ) -> None:
         """Rank states and let them wait."""
         if configurations is None:

@@ -7,16 +7,12 @@ Stable-Baselines3 is `npp_env.profiling.sb3.MemoryCallback`.
 from __future__ import annotations
 
 from npp_env.profiling.callbacks import LoopCallback, memory_scalars, tensorboard_writer
-from npp_env.profiling.compare import Comparison, compare, load_profile
-from npp_env.profiling.errors import (
-    LowMemoryError,
-    MissingDependencyError,
-    ProfilingError,
-    SnapshotError,
-)
+from npp_env.profiling.compare import Comparison, ProfileFigures, compare, load_profile
+from npp_env.profiling.errors import LowMemoryError, ProfilingError, SnapshotError
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth, fit_speed_drift
 from npp_env.profiling.guard import GuardAction, MemoryGuard
 from npp_env.profiling.phases import PhaseGrowth, PhaseLedger, PhaseReport
+from npp_env.profiling.profile import Profile
 from npp_env.profiling.run import ProfileResult, profile_loop
 from npp_env.profiling.samples import Sample, SampleLog
 from npp_env.profiling.snapshots import SnapshotSeries, read_snapshots, write_snapshot
@@ -33,11 +29,12 @@ __all__ = [
     "MemoryGuard",
     "MemoryReport",
     "MemoryTracker",
-    "MissingDependencyError",
     "OwnerTotal",
     "PhaseGrowth",
     "PhaseLedger",
     "PhaseReport",
+    "Profile",
+    "ProfileFigures",
     "ProfileResult",
     "ProfilingError",
     "Sample",

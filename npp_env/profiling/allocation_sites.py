@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import tracemalloc
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 PACKAGE_FOLDER = Path(__file__).resolve().parent
 
@@ -34,10 +33,6 @@ class AllocationSite:
     growth_count: int
     bytes: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
-
 
 class SiteLedger:
     """Live bytes by line of code at one moment; keeps two numbers a line, not the snapshot itself."""
@@ -53,10 +48,7 @@ class SiteLedger:
             )
         )
         self._lines = {
-            (statistic.traceback[0].filename, statistic.traceback[0].lineno): (
-                statistic.size,
-                statistic.count,
-            )
+            (statistic.traceback[0].filename, statistic.traceback[0].lineno): (statistic.size, statistic.count)
             for statistic in snapshot.statistics("lineno")
         }
 

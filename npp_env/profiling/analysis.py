@@ -6,21 +6,19 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from npp_env.profiling.process_memory import MEBIBYTE
 from npp_env.profiling.report import chosen_rows
 from npp_env.profiling.snapshots import SnapshotSeries
 from npp_env.profiling.tensorboard_scalars import Correlation, ScalarSeries, correlate
 
 KIND_TITLES = {"process": "process snapshots (npp_env)", "cuda": "CUDA snapshots (torch)"}
-MEBIBYTE = 2**20
 MAX_CORRELATIONS = 15
 
 
 def analyse_series(series: SnapshotSeries, scalars: Sequence[ScalarSeries], threshold_per_1k: float) -> dict[str, Any]:
     """Everything about one series, as plain data for JSON."""
-    data = series.to_dict()
-    data["growth"] = series.growth(threshold_per_1k).to_dict()
-    data["correlations"] = [asdict(entry) for entry in correlate(series.rows, list(scalars))]
-    return data
+    correlations = [asdict(entry) for entry in correlate(series.rows, list(scalars))]
+    return {**series.to_dict(threshold_per_1k), "correlations": correlations}
 
 
 def format_series(series: SnapshotSeries, scalars: Sequence[ScalarSeries], threshold_per_1k: float) -> str:
@@ -61,5 +59,5 @@ def _contexts(series: SnapshotSeries) -> str:
     if not contexts:
         return "No contexts: these snapshots carry no stacks."
     lines = ["Top contexts", f"{'growth KB':>12} {'last KB':>12}  context (innermost first)"]
-    lines += [f"{growth / 1024:>+12,.1f} {size / 1024:>12,.1f}  {name}" for name, growth, size in contexts]
+    lines += [f"{c.growth_bytes / 1024:>+12,.1f} {c.bytes / 1024:>12,.1f}  {c.context}" for c in contexts]
     return "\n".join(lines)

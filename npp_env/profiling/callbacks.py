@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from npp_env.profiling.errors import MissingDependencyError
+from npp_env.errors import MissingDependencyError
 from npp_env.profiling.guard import MemoryGuard
+from npp_env.profiling.process_memory import MEBIBYTE
 from npp_env.profiling.tracker import DEFAULT_INTERVAL_STEPS, MemoryTracker
 
 ScalarWriter = Callable[[str, float, int], None]
-MEBIBYTE = 2**20
 
 
 def memory_scalars(tracker: MemoryTracker) -> dict[str, float]:
@@ -50,7 +50,7 @@ def tensorboard_writer(folder: Path) -> ScalarWriter:
             continue
         writer: Any = module.SummaryWriter(str(folder))
         return lambda name, value, step: writer.add_scalar(name, value, step)
-    raise MissingDependencyError("tensorboard", "to write scalars", "pip install torch tensorboard")
+    raise MissingDependencyError("writing scalars needs tensorboard: pip install torch tensorboard")
 
 
 class LoopCallback:
@@ -96,11 +96,7 @@ class LoopCallback:
         self.tracker.on_step(step)
         if self.tracker.samples_taken != self._samples_taken:
             self._samples_taken = self.tracker.samples_taken
-            self._write(step)
+            if self._write_scalar is not None:
+                for name, value in memory_scalars(self.tracker).items():
+                    self._write_scalar(name, value, step)
         return self.guard is None or self.guard.check()
-
-    def _write(self, step: int) -> None:
-        if self._write_scalar is None:
-            return
-        for name, value in memory_scalars(self.tracker).items():
-            self._write_scalar(name, value, step)

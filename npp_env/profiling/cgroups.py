@@ -6,7 +6,8 @@ import importlib
 from dataclasses import dataclass
 from pathlib import Path
 
-PROC_ROOT = Path("/proc")
+from npp_env.profiling.process_memory import PROC_ROOT
+
 CGROUP_ROOT = Path("/sys/fs/cgroup")
 
 # Version 1 writes "no limit" as the largest multiple of the page size below 2**63.

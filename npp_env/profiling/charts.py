@@ -49,16 +49,18 @@ def line_chart(series: Sequence[Series], *, unit: str, from_zero: bool = False) 
     parts = [_axes(frame, unit)]
     for curve in drawn:
         dash = ' stroke-dasharray="7 5"' if curve.dashed else ""
-        for points in _runs(curve, frame):
-            if len(points) == 1:
-                x, y = points[0]
-                parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{curve.color}"/>')
-            else:
-                path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-                parts.append(
-                    f'<polyline points="{path}" fill="none" stroke="{curve.color}" stroke-width="2"'
-                    f' stroke-linejoin="round"{dash}/>'
-                )
+        # A skipped reading does not interrupt the line.
+        pairs = zip(curve.steps, curve.values, strict=True)
+        points = [(frame.x(step), frame.y(value)) for step, value in pairs if value is not None]
+        if len(points) == 1:
+            x, y = points[0]
+            parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.5" fill="{curve.color}"/>')
+        else:
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            parts.append(
+                f'<polyline points="{path}" fill="none" stroke="{curve.color}" stroke-width="2"'
+                f' stroke-linejoin="round"{dash}/>'
+            )
     return _picture("".join(parts), drawn, frame, unit)
 
 
@@ -144,13 +146,6 @@ def _frame_of(series: Sequence[Series], from_zero: bool) -> _Frame:
 
 def _beyond(low: float, high: float) -> float:
     return high if high > low else low + 1.0
-
-
-def _runs(curve: Series, frame: _Frame) -> list[list[tuple[float, float]]]:
-    """Points of the curve; a skipped reading does not interrupt the line."""
-    pairs = zip(curve.steps, curve.values, strict=True)
-    points = [(frame.x(step), frame.y(value)) for step, value in pairs if value is not None]
-    return [points] if points else []
 
 
 def _axes(frame: _Frame, unit: str) -> str:

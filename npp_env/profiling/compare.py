@@ -9,9 +9,41 @@ from pathlib import Path
 from typing import Any
 
 from npp_env.profiling.errors import ProfilingError
+from npp_env.profiling.profile import PROFILE_FORMAT, PROFILE_VERSION
 
-PROFILE_FORMAT = "npp_env.memory_profile"
-PROFILE_VERSION = 1
+
+@dataclass(frozen=True, slots=True)
+class ProfileFigures:
+    """What two profiles are compared by; None where a profile lacks a number.
+
+    Attributes:
+        final_bytes: Memory at the end of the run.
+        slope_per_1k: Growth in bytes per 1,000 steps.
+        steps_per_second: Speed.
+        named_bytes: Bytes that owners named at the end.
+        owners: Those bytes by owner.
+    """
+
+    final_bytes: float | None
+    slope_per_1k: float | None
+    steps_per_second: float | None
+    named_bytes: float | None
+    owners: dict[str, int]
+
+    @classmethod
+    def from_dict(cls, profile: Mapping[str, Any]) -> ProfileFigures:
+        """Read them from the content of a `memory.json`."""
+        owners = profile.get("owners") or {}
+        return cls(
+            final_bytes=_number(profile, "summary", "final_bytes"),
+            slope_per_1k=_number(profile, "summary", "slope_per_1k"),
+            steps_per_second=_number(profile, "summary", "steps_per_second"),
+            named_bytes=_number(profile, "owners", "total_bytes"),
+            owners={
+                name: int(sizes["private_bytes"]) + int(sizes["shared_bytes"])
+                for name, sizes in owners.get("owners", {}).items()
+            },
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +99,22 @@ class Comparison:
         return "\n".join(lines)
 
 
-def compare(baseline: Mapping[str, Any], current: Mapping[str, Any]) -> Comparison:
-    """Compare two profiles (the content of `memory.json`).
-
-    Args:
-        baseline: The profile before.
-        current: The profile after.
-
-    Raises:
-        ProfilingError: One of them is not a profile of npp_env.
-    """
-    for name, profile in (("baseline", baseline), ("current", current)):
-        if not isinstance(profile, Mapping) or profile.get("format") != PROFILE_FORMAT:
-            raise ProfilingError(f"the {name} is not a memory.json of npp_env")
-    before, after = _owner_bytes(baseline), _owner_bytes(current)
-    owners = [OwnerChange(name, before.get(name, 0), after.get(name, 0)) for name in {**before, **after}]
+def compare(before: ProfileFigures, after: ProfileFigures) -> Comparison:
+    """Compare two profiles."""
+    names = {**before.owners, **after.owners}
+    owners = [OwnerChange(name, before.owners.get(name, 0), after.owners.get(name, 0)) for name in names]
     owners.sort(key=lambda owner: (-abs(owner.change_bytes), -owner.after_bytes, owner.owner))
-    measures = tuple(
-        Measure(name, unit, _lookup(baseline, *path), _lookup(current, *path))
-        for name, unit, path in (
-            ("memory at the end", "bytes", ("summary", "final_bytes")),
-            ("growth per 1,000 steps", "bytes", ("summary", "slope_per_1k")),
-            ("steps per second", "1/s", ("summary", "steps_per_second")),
-            ("bytes named by owners", "bytes", ("owners", "total_bytes")),
-        )
+    measures = (
+        Measure("memory at the end", "bytes", before.final_bytes, after.final_bytes),
+        Measure("growth per 1,000 steps", "bytes", before.slope_per_1k, after.slope_per_1k),
+        Measure("steps per second", "1/s", before.steps_per_second, after.steps_per_second),
+        Measure("bytes named by owners", "bytes", before.named_bytes, after.named_bytes),
     )
     return Comparison(tuple(owners), measures)
 
 
-def load_profile(path: Path) -> dict[str, Any]:
-    """Read a `memory.json`.
+def load_profile(path: Path) -> ProfileFigures:
+    """Read from a `memory.json` what a later profile can be compared with.
 
     Raises:
         ProfilingError: It is not one.
@@ -109,15 +127,10 @@ def load_profile(path: Path) -> dict[str, Any]:
         raise ProfilingError(f"{path}: not a memory.json of npp_env")
     if data.get("version") != PROFILE_VERSION:
         raise ProfilingError(f"{path}: version {data.get('version')!r}, this npp_env reads {PROFILE_VERSION}")
-    return data
+    return ProfileFigures.from_dict(data)
 
 
-def _owner_bytes(profile: Mapping[str, Any]) -> dict[str, int]:
-    owners = (profile.get("owners") or {}).get("owners", {})
-    return {name: int(sizes["private_bytes"]) + int(sizes["shared_bytes"]) for name, sizes in owners.items()}
-
-
-def _lookup(profile: Mapping[str, Any], section: str, key: str) -> float | None:
+def _number(profile: Mapping[str, Any], section: str, key: str) -> float | None:
     value = (profile.get(section) or {}).get(key)
     return float(value) if isinstance(value, (int, float)) else None
 

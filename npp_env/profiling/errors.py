@@ -13,12 +13,5 @@ class SnapshotError(NppError, ValueError):
     """A snapshot file that cannot be read, or that asks for more than reading plain data."""
 
 
-class MissingDependencyError(NppError, ImportError):
-    """An optional package is needed; the message carries the pip line."""
-
-    def __init__(self, package: str, purpose: str, pip_line: str) -> None:
-        super().__init__(f"{package} is needed {purpose}; install it with: {pip_line}")
-
-
 class LowMemoryError(NppError, MemoryError):
     """The memory guard stopped a loop; what had to be saved has been saved."""

@@ -94,10 +94,7 @@ class GrowthFit:
 
 
 def fit_growth(
-    steps: ArrayLike,
-    values: ArrayLike,
-    *,
-    threshold_per_1k: float = DEFAULT_THRESHOLD_BYTES_PER_1K,
+    steps: ArrayLike, values: ArrayLike, *, threshold_per_1k: float = DEFAULT_THRESHOLD_BYTES_PER_1K
 ) -> GrowthFit:
     """Fit the growth of `values` over `steps` and judge it.
 

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from npp_env.profiling.cgroups import CGROUP_ROOT, PROC_ROOT, Headroom, read_headroom
+from npp_env.profiling.cgroups import CGROUP_ROOT, Headroom, read_headroom
 from npp_env.profiling.errors import LowMemoryError, ProfilingError
+from npp_env.profiling.process_memory import MEBIBYTE, PROC_ROOT
 
 logger = logging.getLogger(__name__)
 
@@ -38,8 +39,7 @@ class MemoryGuard:
     - "pause" (default): wait up to `pause_seconds` for memory to come back, then stop;
     - "stop": stop at once;
     - a function: called with the `Headroom`; it may free something, and returns one of the above, "continue"
-      or None
-      (continue).
+      or None (continue).
 
     To stop means: call `save_state` once, then answer False from `check` for good.
 
@@ -169,6 +169,6 @@ class MemoryGuard:
 
     def _describe(self, headroom: Headroom) -> str:
         return (
-            f"{headroom.free_bytes / 2**20:,.0f} MB of {headroom.limit_bytes / 2**20:,.0f} MB free "
+            f"{headroom.free_bytes / MEBIBYTE:,.0f} MB of {headroom.limit_bytes / MEBIBYTE:,.0f} MB free "
             f"({headroom.free_fraction:.1%}, limit of {headroom.source}), {self.min_free_fraction:.0%} wanted"
         )

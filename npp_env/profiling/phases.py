@@ -2,8 +2,8 @@
 
 A phase that allocates is no suspect by itself: a rollout takes memory and the update gives it back. What
 counts is the level at which iterations *start*. Where that baseline ratchets up, the rise is charged to the
-phases that kept what they
-took: allocations that later phases give back are cancelled first, and only the rest is charged.
+phases that kept what they took: allocations that later phases give back are cancelled first, and only the rest
+is charged.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth
 from npp_env.profiling.process_memory import read_in_use_bytes
+from npp_env.profiling.thinning import ThinningTable
 
 OUTSIDE = "(between phases)"
 DEFAULT_THRESHOLD_BYTES_PER_ITERATION = 1024
@@ -112,9 +111,7 @@ class PhaseLedger:
 
     def __init__(self, meter: Callable[[], int] = read_in_use_bytes) -> None:
         self._meter = meter
-        self._baselines = np.zeros(MAX_ITERATIONS)
-        self._numbers = np.zeros(MAX_ITERATIONS)
-        self._kept = 0
+        self._baselines = ThinningTable(rows=2, capacity=MAX_ITERATIONS)  # number of the iteration, bytes at its start
         self._stride = 1
         self._iteration = -1
         self._first_phase: str | None = None
@@ -127,14 +124,14 @@ class PhaseLedger:
     def begin_iteration(self) -> None:
         """Start an iteration at the present level."""
         self._explicit = True
-        self._close_gap()
+        self._book(OUTSIDE)
         self._start_iteration()
 
     def begin(self, name: str) -> None:
         """Enter a phase."""
         if self._open_phase is not None:
             raise ProfilingError(f"phase {name!r} begins inside phase {self._open_phase!r}; phases do not nest")
-        self._close_gap()
+        self._book(OUTSIDE)
         if self._first_phase is None:
             self._first_phase = name
         if not self._explicit and name == self._first_phase:
@@ -150,7 +147,7 @@ class PhaseLedger:
 
     def report(self) -> PhaseReport:
         """Growth so far; the first quarter of the iterations is left out as warm-up."""
-        numbers, baselines = self._numbers[: self._kept], self._baselines[: self._kept]
+        numbers, baselines = self._baselines.row(0), self._baselines.row(1)
         fit = fit_growth(numbers, baselines, threshold_per_1k=DEFAULT_THRESHOLD_BYTES_PER_ITERATION * 1000)
         net = self._net_by_phase()
         charged = cancel_transfers(net)
@@ -171,19 +168,9 @@ class PhaseLedger:
         self._iteration += 1
         if self._iteration % self._stride:
             return
-        if self._kept == MAX_ITERATIONS:
-            self._thin()
-        self._numbers[self._kept] = self._iteration
-        self._baselines[self._kept] = self._level
-        self._kept += 1
+        if self._baselines.append((self._iteration, self._level)):
+            self._stride *= 2
         self._remember_sums()
-
-    def _thin(self) -> None:
-        half = MAX_ITERATIONS // 2
-        self._numbers[:half] = self._numbers[::2].copy()
-        self._baselines[:half] = self._baselines[::2].copy()
-        self._kept = half
-        self._stride *= 2
 
     def _remember_sums(self) -> None:
         """Keep running sums of a few dozen iterations, to subtract those of the warm-up later."""
@@ -191,16 +178,11 @@ class PhaseLedger:
         if len(self._history) > 64:
             self._history = self._history[::2]
 
-    def _close_gap(self) -> None:
-        before = self._level
-        self._level = self._meter()
-        if self._iteration >= 0:
-            self._sums[OUTSIDE] = self._sums.get(OUTSIDE, 0.0) + self._level - before
-
     def _book(self, name: str) -> None:
-        before = self._level
-        self._level = self._meter()
-        self._sums[name] = self._sums.get(name, 0.0) + self._level - before
+        """Charge the change since the last border to a phase; what came before the first iteration, to nobody."""
+        before, self._level = self._level, self._meter()
+        if self._iteration >= 0:
+            self._sums[name] = self._sums.get(name, 0.0) + self._level - before
 
     def _net_by_phase(self) -> dict[str, float]:
         if len(self._history) < 2:

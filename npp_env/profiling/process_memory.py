@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 PROC_ROOT = Path("/proc")
+MEBIBYTE = 2**20
 _ROLLUP_LINE = re.compile(rb"^(Rss|Pss|Private_\w+): +(\d+) kB", re.MULTILINE)
 
 # CPython hands small objects out of its own arenas. Their mean size in a numerical program is near this; it
@@ -68,18 +69,14 @@ def parse_smaps_rollup(text: bytes) -> PageMemory:
 
 def read_traced_bytes() -> int | None:
     """Bytes of live Python allocations, or None while tracemalloc does not trace."""
-    tracemalloc = sys.modules.get("tracemalloc")
-    if tracemalloc is None or not tracemalloc.is_tracing():
-        return None
-    return int(tracemalloc.get_traced_memory()[0])
+    tracer = _running_tracer()
+    return None if tracer is None else int(tracer.get_traced_memory()[0])
 
 
 def read_tracer_bytes() -> int:
     """Bytes that tracemalloc takes for its own tables; 0 while it does not trace."""
-    tracemalloc = sys.modules.get("tracemalloc")
-    if tracemalloc is None or not tracemalloc.is_tracing():
-        return 0
-    return int(tracemalloc.get_tracemalloc_memory())
+    tracer = _running_tracer()
+    return 0 if tracer is None else int(tracer.get_tracemalloc_memory())
 
 
 def read_heap_bytes() -> int | None:
@@ -119,6 +116,11 @@ class _MallInfo2(ctypes.Structure):
             "keepcost",
         )
     )
+
+
+def _running_tracer() -> Any:
+    tracemalloc = sys.modules.get("tracemalloc")
+    return tracemalloc if tracemalloc is not None and tracemalloc.is_tracing() else None
 
 
 @functools.cache

@@ -3,53 +3,50 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from npp_env.profiling.allocation_sites import AllocationSite
 from npp_env.profiling.charts import PALETTE, Series, line_chart, paired_bars, stacked_chart
 from npp_env.profiling.compare import Comparison
-from npp_env.profiling.report import COLUMN_TITLES, MEBIBYTE, chosen_rows
+from npp_env.profiling.growth import Verdict
+from npp_env.profiling.phases import PhaseReport
+from npp_env.profiling.process_memory import MEBIBYTE
+from npp_env.profiling.profile import OwnerCurves, Profile
+from npp_env.profiling.report import COLUMN_TITLES, chosen_rows
 from npp_env.profiling.report_style import SCRIPT, STYLE
+from npp_env.runtime.memory import MemoryReport
 
-CURVES = (
-    "uss_bytes",
-    "rss_bytes",
-    "pss_bytes",
-    "heap_bytes",
-    "traced_bytes",
-    "cuda_allocated_bytes",
-    "cpu_bytes",
-)
+CURVES = ("uss_bytes", "rss_bytes", "pss_bytes", "heap_bytes", "traced_bytes", "cuda_allocated_bytes", "cpu_bytes")
 MAX_LAYERS = 8
 VERDICT_NOTES = {
-    "flat": "nothing grows",
-    "growing": "memory grows with the steps",
-    "undecided": "too few or too noisy samples to tell",
+    Verdict.FLAT: "nothing grows",
+    Verdict.GROWING: "memory grows with the steps",
+    Verdict.UNDECIDED: "too few or too noisy samples to tell",
 }
 
 
-def format_html(profile: Mapping[str, Any], comparison: Comparison | None = None) -> str:
+def format_html(profile: Profile, comparison: Comparison | None = None) -> str:
     """The whole page."""
-    summary = profile["summary"]
-    verdict = str(summary["verdict"])
-    title = html.escape(str(profile.get("label") or "memory profile"))
+    verdict = profile.summary.verdict
+    title = html.escape(profile.label or "memory profile")
     sections = [
-        f'<header><div><h1>{title}</h1><p class="sub">{html.escape(profile["environment"])}</p></div>'
-        f'<div class="chip {verdict}"><b>{verdict}</b>{VERDICT_NOTES.get(verdict, "")}</div></header>',
+        f'<header><div><h1>{title}</h1><p class="sub">{html.escape(profile.environment)}</p></div>'
+        f'<div class="chip {verdict}"><b>{verdict}</b>{VERDICT_NOTES[verdict]}</div></header>',
         _cards(profile),
         '<div class="grid2">',
         _panel("Growth over the run", _memory_chart(profile), _fit_text(profile)),
-        _panel("Bytes by owner", _owner_chart(profile), "what npp_env itself holds, by part"),
-        _panel("Steps per second", _speed_chart(profile), html.escape(profile["speed"]["text"])),
-        _panel("Owners at the end", _owner_table(profile.get("owners")), ""),
+        _panel("Bytes by owner", _owner_chart(profile.owner_history), "what npp_env itself holds, by part"),
+        _panel("Steps per second", _speed_chart(profile), html.escape(profile.speed_text)),
+        _panel("Owners at the end", _owner_table(profile.owners), ""),
         "</div>",
     ]
     if comparison is not None:
         sections.append(_panel("Before against after", _comparison(comparison), ""))
-    if profile.get("phases"):
-        sections.append(_panel("Growth by phase", _phase_table(profile["phases"]), ""))
-    sections.append(_panel("Allocation sites that grew most", _site_table(profile["allocation_sites"]), ""))
-    sections.append(_details("All samples", _sample_table(profile["samples"])))
+    if profile.phases is not None:
+        sections.append(_panel("Growth by phase", _phase_table(profile.phases), ""))
+    sections.append(_panel("Allocation sites that grew most", _site_table(profile.allocation_sites), ""))
+    sections.append(_details("All samples", _sample_table(profile.samples)))
     body = "\n".join(sections)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -59,33 +56,30 @@ def format_html(profile: Mapping[str, Any], comparison: Comparison | None = None
     )
 
 
-def _cards(profile: Mapping[str, Any]) -> str:
-    summary = profile["summary"]
-    column = summary["memory_column"]
+def _cards(profile: Profile) -> str:
+    summary = profile.summary
     deciding = _deciding_column(profile)
-    fit = profile["growth"][deciding]
-    slope = "–" if fit["slope_per_1k"] is None else f"{fit['slope_per_1k'] / 1024:+,.1f} KB"
+    fit = profile.growth[deciding]
     interval = (
-        "interval unknown"
-        if fit["low_per_1k"] is None
-        else f"98 %: {fit['low_per_1k'] / 1024:+,.1f} to {fit['high_per_1k'] / 1024:+,.1f} KB"
+        f"98 %: {fit.low_per_1k / 1024:+,.1f} to {fit.high_per_1k / 1024:+,.1f} KB"
+        if math.isfinite(fit.low_per_1k)
+        else "interval unknown"
     )
-    owners = profile.get("owners")
     cards = [
         (
-            f"{COLUMN_TITLES[column]} at the end",
-            f"{summary['final_bytes'] / MEBIBYTE:,.1f} MB",
-            _first(summary),
+            f"{COLUMN_TITLES[summary.memory_column]} at the end",
+            f"{summary.final_bytes / MEBIBYTE:,.1f} MB",
+            f"{summary.first_bytes / MEBIBYTE:,.1f} MB at the start",
         ),
-        (f"{COLUMN_TITLES[deciding]} per 1,000 steps", slope, interval),
-        ("Steps per second", f"{summary['steps_per_second']:,.0f}", f"{summary['steps']:,} steps"),
-        ("Named by owners", f"{owners['total_bytes'] / MEBIBYTE:,.2f} MB", "private and shared")
-        if owners
-        else ("Samples", str(len(profile["samples"]["step"])), ""),
+        (f"{COLUMN_TITLES[deciding]} per 1,000 steps", f"{fit.slope_per_1k / 1024:+,.1f} KB", interval),
+        ("Steps per second", f"{summary.steps_per_second:,.0f}", f"{summary.steps:,} steps"),
+        ("Named by owners", f"{profile.owners.total_bytes / MEBIBYTE:,.2f} MB", "private and shared")
+        if profile.owners is not None
+        else ("Samples", str(len(profile.samples["step"])), ""),
         (
             "Cost of the tracker",
-            f"{profile['tracker']['cost_fraction']:.2%}",
-            f"under {' and '.join(profile['tools'])}" if profile["tools"] else "nothing else ran",
+            f"{profile.tracker.cost_fraction:.2%}",
+            f"under {' and '.join(profile.tools)}" if profile.tools else "nothing else ran",
         ),
     ]
     boxes = "".join(
@@ -96,99 +90,85 @@ def _cards(profile: Mapping[str, Any]) -> str:
     return f'<div class="cards">{boxes}</div>'
 
 
-def _first(summary: Mapping[str, Any]) -> str:
-    return f"{summary['first_bytes'] / MEBIBYTE:,.1f} MB at the start"
-
-
-def _fit_text(profile: Mapping[str, Any]) -> str:
-    lines = [f"<b>{COLUMN_TITLES[name]}</b> {html.escape(fit['text'])}" for name, fit in profile["growth"].items()]
+def _fit_text(profile: Profile) -> str:
+    lines = [f"<b>{COLUMN_TITLES[name]}</b> {html.escape(fit.to_text())}" for name, fit in profile.growth.items()]
     return "<br>".join(lines)
 
 
-def _memory_chart(profile: Mapping[str, Any]) -> str:
+def _memory_chart(profile: Profile) -> str:
     """Changes of all columns against the end of the warm-up, so that growth shows whatever the level."""
-    samples = profile["samples"]
+    samples = profile.samples
+    steps = _steps(samples)
     column = _deciding_column(profile)
-    fit = profile["growth"][column]
-    start = _index_at(samples["step"], fit["first_step"])
+    fit = profile.growth[column]
+    start = next((index for index, step in enumerate(steps) if step >= fit.first_step), 0)
     curves = []
     for index, name in enumerate(CURVES):
         if name in samples:
             level = _known_from(samples[name], start)
             values = [None if value is None else (value - level) / MEBIBYTE for value in samples[name]]
-            curves.append(Series(COLUMN_TITLES[name], samples["step"], values, PALETTE[index]))
-    if fit["slope_per_1k"] is not None and fit["samples_used"] > 1:
+            curves.append(Series(COLUMN_TITLES[name], steps, values, PALETTE[index]))
+    if fit.samples_used > 1:
         level = _known_from(samples[column], start)
-        ends = [fit["first_step"], fit["last_step"]]
-        line: list[float | None] = [
-            (fit["intercept"] + fit["slope_per_1k"] / 1000 * step - level) / MEBIBYTE for step in ends
-        ]
+        ends = [fit.first_step, fit.last_step]
+        line = [(fit.intercept + fit.slope_per_1k / 1000 * step - level) / MEBIBYTE for step in ends]
         curves.append(Series(f"fit of {COLUMN_TITLES[column]}", ends, line, "#111111", dashed=True))
     return line_chart(curves, unit="MB of change")
 
 
-def _deciding_column(profile: Mapping[str, Any]) -> str:
+def _deciding_column(profile: Profile) -> str:
     """The column that the verdict of the whole rests on."""
-    verdict = profile["summary"]["verdict"]
-    agreeing = [name for name, fit in profile["growth"].items() if fit["verdict"] == verdict]
-    return agreeing[0] if agreeing else str(profile["summary"]["memory_column"])
+    agreeing = (name for name, fit in profile.growth.items() if fit.verdict is profile.summary.verdict)
+    return next(agreeing, profile.summary.memory_column)
 
 
-def _index_at(steps: Sequence[float], step: float) -> int:
-    return next((index for index, value in enumerate(steps) if value >= step), 0)
+def _steps(samples: Mapping[str, Sequence[float | None]]) -> list[float]:
+    return [step or 0 for step in samples["step"]]
 
 
 def _known_from(values: Sequence[float | None], start: int) -> float:
     return next((value for value in (*values[start:], *values) if value is not None), 0.0)
 
 
-def _speed_chart(profile: Mapping[str, Any]) -> str:
-    samples = profile["samples"]
-    speeds = samples.get("steps_per_second") or []
-    if not speeds:
-        return line_chart([], unit="steps/s")
-    curve = Series("steps per second", samples["step"], speeds, PALETTE[2])
-    return line_chart([curve], unit="steps/s", from_zero=True)
+def _speed_chart(profile: Profile) -> str:
+    speeds = profile.samples.get("steps_per_second")
+    curves = [Series("steps per second", _steps(profile.samples), speeds, PALETTE[2])] if speeds else []
+    return line_chart(curves, unit="steps/s", from_zero=True)
 
 
-def _owner_chart(profile: Mapping[str, Any]) -> str:
-    history = profile.get("owner_history") or {"step": [], "owners": {}}
-    ranked = sorted(history["owners"].items(), key=lambda item: -max(item[1], default=0))
+def _owner_chart(history: OwnerCurves) -> str:
+    ranked = sorted(history.owners.items(), key=lambda item: -max(item[1], default=0))
     layers = [(name, [value / MEBIBYTE for value in values]) for name, values in ranked[:MAX_LAYERS]]
     rest = [values for _, values in ranked[MAX_LAYERS:]]
     if rest:
         layers.append((f"{len(rest)} others", [sum(column) / MEBIBYTE for column in zip(*rest, strict=True)]))
-    return stacked_chart(history["step"], layers, unit="MB")
+    return stacked_chart(history.step, layers, unit="MB")
 
 
-def _owner_table(owners: Mapping[str, Any] | None) -> str:
-    if not owners:
+def _owner_table(report: MemoryReport | None) -> str:
+    if report is None:
         return '<p class="empty">no owners were asked</p>'
     rows = [
-        (name, _kilobytes(sizes["private_bytes"]), _kilobytes(sizes["shared_bytes"]))
-        for name, sizes in owners["owners"].items()
+        (name, _kilobytes(total.private_bytes), _kilobytes(total.shared_bytes))
+        for name, total in report.by_owner().items()
     ]
-    rows.append(("total", _kilobytes(owners["private_bytes"]), _kilobytes(owners["shared_bytes"])))
+    rows.append(("total", _kilobytes(report.private_bytes), _kilobytes(report.shared_bytes)))
     return f'<div class="scroll">{_table(("owner", "private KB", "shared KB"), rows)}</div>'
 
 
-def _phase_table(phases: Mapping[str, Any]) -> str:
+def _phase_table(report: PhaseReport) -> str:
     rows = [
-        (p["name"], _kilobytes(p["net_bytes"], 2), _kilobytes(p["charged_bytes"], 2), f"{p['share']:.0%}")
-        for p in phases["phases"]
+        (p.name, _kilobytes(p.net_bytes, 2), _kilobytes(p.charged_bytes, 2), f"{p.share:.0%}") for p in report.phases
     ]
-    culprit = phases["culprit"]
+    culprit = report.culprit
     note = f"the baseline ratchets up in <b>{html.escape(culprit)}</b>" if culprit else "no phase is charged"
     return f"<p>{note}</p>" + _table(("phase", "net KB per iteration", "charged KB per iteration", "share"), rows)
 
 
-def _site_table(sites: Sequence[Mapping[str, Any]]) -> str:
+def _site_table(sites: Sequence[AllocationSite]) -> str:
     if not sites:
         return '<p class="empty">Python allocations were not traced, or none grew</p>'
-    rows = [
-        (s["site"], f"{s['growth_bytes'] / 1024:+,.1f}", f"{s['growth_count']:+,}", _kilobytes(s["bytes"]))
-        for s in sites
-    ]
+    rows = [(s.site, f"{s.growth_bytes / 1024:+,.1f}", f"{s.growth_count:+,}", _kilobytes(s.bytes)) for s in sites]
     return _table(("site", "growth KB", "blocks", "now KB"), rows)
 
 

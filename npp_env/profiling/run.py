@@ -20,13 +20,15 @@ from typing import Any
 import numpy as np
 
 from npp_env import __version__
-from npp_env.profiling.allocation_sites import AllocationSite, SiteLedger
-from npp_env.profiling.compare import PROFILE_FORMAT, PROFILE_VERSION, Comparison, compare
+from npp_env.profiling.allocation_sites import SiteLedger
+from npp_env.profiling.compare import Comparison, ProfileFigures, compare
 from npp_env.profiling.errors import ProfilingError
-from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, Verdict, worst_verdict
+from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, GrowthFit, Verdict, worst_verdict
 from npp_env.profiling.guard import MemoryGuard
+from npp_env.profiling.profile import OwnerCurves, Profile, Summary, TrackerCost
 from npp_env.profiling.report import format_report
 from npp_env.profiling.report_html import format_html
+from npp_env.profiling.thinning import ThinningTable
 from npp_env.profiling.tracker import MemoryTracker
 from npp_env.runtime.memory import MemoryReport
 
@@ -42,32 +44,22 @@ class OwnerHistory:
     """Bytes by owner over the run, in a block of fixed size."""
 
     def __init__(self) -> None:
-        self._steps = np.zeros(MAX_HISTORY)
-        self._bytes = np.zeros((MAX_OWNERS, MAX_HISTORY))
-        self._owners: dict[str, int] = {}
-        self._length = 0
-        self._bytes.fill(0.0)
+        self._table = ThinningTable(1 + MAX_OWNERS, MAX_HISTORY)
+        self._rows: dict[str, int] = {}
 
     def append(self, step: int, report: MemoryReport) -> None:
-        """Keep the sums of a report; a full history is thinned to every second entry."""
-        if self._length == MAX_HISTORY:
-            kept = MAX_HISTORY // 2
-            self._steps[:kept] = self._steps[::2].copy()
-            self._bytes[:, :kept] = self._bytes[:, ::2].copy()
-            self._bytes[:, kept:] = 0.0
-            self._length = kept
+        """Keep the sums of a report; owners beyond the first `MAX_OWNERS` are left out."""
+        entry = [float(step)] + [0.0] * MAX_OWNERS
         for owner, total in report.by_owner().items():
-            row = self._owners.setdefault(owner, len(self._owners))
-            if row < MAX_OWNERS:
-                self._bytes[row, self._length] = total.total_bytes
-        self._steps[self._length] = step
-        self._length += 1
+            row = self._rows.setdefault(owner, 1 + len(self._rows))
+            if row <= MAX_OWNERS:
+                entry[row] = total.total_bytes
+        self._table.append(entry)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        rows = {owner: row for owner, row in self._owners.items() if row < MAX_OWNERS}
-        owners = {owner: self._bytes[row, : self._length].tolist() for owner, row in rows.items()}
-        return {"step": self._steps[: self._length].tolist(), "owners": owners}
+    def curves(self) -> OwnerCurves:
+        """All that was kept."""
+        owners = {owner: self._table.row(row).tolist() for owner, row in self._rows.items() if row <= MAX_OWNERS}
+        return OwnerCurves(self._table.row(0).tolist(), owners)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +73,7 @@ class ProfileResult:
         files: Reports written so far.
     """
 
-    profile: dict[str, Any]
+    profile: Profile
     stats_text: str
     tracker: MemoryTracker
     files: list[Path] = field(default_factory=list)
@@ -89,28 +81,28 @@ class ProfileResult:
     @property
     def verdict(self) -> Verdict:
         """Growing if the process or its Python allocations grow."""
-        return Verdict(self.profile["summary"]["verdict"])
+        return self.profile.summary.verdict
 
     @property
     def leaks(self) -> bool:
         """Whether something grows."""
         return self.verdict is Verdict.GROWING
 
-    def compare_with(self, baseline: dict[str, Any]) -> Comparison:
+    def compare_with(self, baseline: ProfileFigures) -> Comparison:
         """Compare an earlier profile with this one."""
-        return compare(baseline, self.profile)
+        return compare(baseline, ProfileFigures.from_dict(self.profile.to_dict()))
 
     def write(self, folder: Path, comparison: Comparison | None = None) -> list[Path]:
         """Write the four reports into a folder (made where needed) and return their paths."""
         folder.mkdir(parents=True, exist_ok=True)
-        profile = self.profile
+        data = self.profile.to_dict()
         if comparison is not None:
-            profile = {**profile, "comparison": comparison.to_dict()}
+            data["comparison"] = comparison.to_dict()
         texts = (
-            format_report(profile, comparison),
+            format_report(self.profile, comparison),
             self.stats_text or "cProfile did not run.\n",
-            json.dumps(profile, indent=1),
-            format_html(profile, comparison),
+            json.dumps(data, indent=1),
+            format_html(self.profile, comparison),
         )
         paths = [folder / name for name in REPORT_FILES]
         for path, text in zip(paths, texts, strict=True):
@@ -156,105 +148,88 @@ def profile_loop(
 
     Example:
         >>> result = profile_loop(lambda: None, steps=300, snapshot_interval=10, progress=False)
-        >>> result.profile["summary"]["steps"]
+        >>> result.profile.summary.steps
         300
     """
     if steps < 1 or snapshot_interval < 1:
         raise ProfilingError(f"steps and snapshot_interval must be at least 1, got {steps}, {snapshot_interval}")
-    history = OwnerHistory()
     profiler = cProfile.Profile() if with_cprofile else None
-    sites: list[AllocationSite] = []
     with _tracing(with_tracemalloc), _progress_bar(steps, progress) as advance:
         # The first readings import, compile and cache; what that takes is not the program's.
-        _observe(MemoryTracker(budget_fraction=None), 0, owners, OwnerHistory(), with_tensors=False)
-        tracker = MemoryTracker(snapshot_interval, budget_fraction=None)
+        _Observer(snapshot_interval, owners).observe(0, with_tensors=False)
+        observer = _Observer(snapshot_interval, owners)
         first_sites = SiteLedger() if with_tracemalloc else None
-        begin = time.perf_counter()
-        done = 0
+        done, begin = 0, time.perf_counter()
         tensor_interval = snapshot_interval * math.ceil(steps / snapshot_interval / (MAX_TENSOR_READINGS - 1))
         while done < steps:
             count = min(snapshot_interval, steps - done)
-            _observe(tracker, done, owners, history, with_tensors=done % tensor_interval == 0)
+            observer.observe(done, with_tensors=done % tensor_interval == 0)
             if guard is not None and not guard.check():
                 break
             _run_steps(step_callable, count, profiler)
             done += count
             advance(count)
-        report = _observe(tracker, done, owners, history, with_tensors=True)
+        observer.observe(done, with_tensors=True)
         seconds = time.perf_counter() - begin
-        if first_sites is not None:
-            sites = SiteLedger().growth_since(first_sites)
-    profile = _collect(tracker, threshold_per_1k, seconds)
-    profile["label"] = label
-    profile["tools"] = ["tracemalloc"] * with_tracemalloc + ["cProfile"] * with_cprofile
-    profile["allocation_sites"] = [site.to_dict() for site in sites]
-    profile["owners"] = report.to_dict() if report is not None else None
-    profile["owner_history"] = history.to_dict()
+        sites = SiteLedger().growth_since(first_sites) if first_sites is not None else []
+    tracker = observer.tracker
+    fits = _fit_columns(tracker, threshold_per_1k)
+    profile = Profile(
+        label=label,
+        environment=f"npp_env {__version__}, Python {platform.python_version()}, {platform.system()}",
+        tools=("tracemalloc",) * with_tracemalloc + ("cProfile",) * with_cprofile,
+        summary=_summarise(tracker, fits, seconds),
+        growth=fits,
+        speed=tracker.speed_drift(),
+        phases=tracker.phases if tracker.phases.iterations else None,
+        samples=tracker.samples.to_dict(),
+        tracker=TrackerCost(tracker.cost_seconds, tracker.cost_seconds / max(seconds, 1e-9)),
+        allocation_sites=tuple(sites),
+        owners=observer.report,
+        owner_history=observer.history.curves(),
+    )
     result = ProfileResult(profile, _stats_text(profiler), tracker)
     if out_dir is not None:
         result.write(out_dir)
     return result
 
 
-def _collect(tracker: MemoryTracker, threshold_per_1k: float, seconds: float) -> dict[str, Any]:
-    """All that the tracker knows, as plain data."""
+class _Observer:
+    """Takes a snapshot: a sample of the tracker, and what the owners name."""
+
+    def __init__(self, interval: int, owners: Callable[[], MemoryReport] | None) -> None:
+        self.tracker = MemoryTracker(interval, budget_fraction=None)
+        self.history = OwnerHistory()
+        self.report: MemoryReport | None = None
+        self._owners = owners
+
+    def observe(self, step: int, *, with_tensors: bool) -> None:
+        self.tracker.sample(step, with_tensors=with_tensors)
+        if self._owners is not None:
+            self.report = self._owners()
+            self.history.append(step, self.report)
+
+
+def _fit_columns(tracker: MemoryTracker, threshold_per_1k: float) -> dict[str, GrowthFit]:
+    columns = [tracker.memory_column] + ["traced_bytes"] * tracker.samples.has("traced_bytes")
+    return {name: tracker.growth(name, threshold_per_1k=threshold_per_1k) for name in columns}
+
+
+def _summarise(tracker: MemoryTracker, fits: dict[str, GrowthFit], seconds: float) -> Summary:
     column = tracker.memory_column
-    columns = [column] + [name for name in ("traced_bytes",) if tracker.samples.has(name)]
-    fits = {name: tracker.growth(name, threshold_per_1k=threshold_per_1k) for name in columns}
-    drift = tracker.speed_drift()
     levels = tracker.samples.column(column)
     known = levels[np.isfinite(levels)]
-    steps = int(tracker.samples.column("step")[-1])
-    phases = tracker.phases
-    return {
-        "format": PROFILE_FORMAT,
-        "version": PROFILE_VERSION,
-        "environment": f"npp_env {__version__}, Python {platform.python_version()}, {platform.system()}",
-        "summary": {
-            "verdict": worst_verdict(list(fits.values())).value,
-            "memory_column": column,
-            "steps": steps,
-            "seconds": seconds,
-            "steps_per_second": steps / seconds if seconds > 0 else 0.0,
-            "first_bytes": int(known[0]),
-            "final_bytes": int(known[-1]),
-            "slope_per_1k": fits[column].to_dict()["slope_per_1k"],
-        },
-        "growth": {name: {**fit.to_dict(), "text": fit.to_text()} for name, fit in fits.items()},
-        "speed": {
-            **drift.to_dict(),
-            "text": describe_drift(drift.slope_per_1k, drift.verdict, drift.samples_used),
-        },
-        "phases": {**phases.to_dict(), "text": phases.to_text()} if phases.iterations else None,
-        "samples": tracker.samples.to_dict(),
-        "tracker": {
-            "cost_seconds": tracker.cost_seconds,
-            "cost_fraction": tracker.cost_seconds / max(seconds, 1e-9),
-        },
-    }
-
-
-def describe_drift(loss_per_1k: float, verdict: Verdict, samples: int) -> str:
-    """One sentence on the speed."""
-    word = {Verdict.FLAT: "steady", Verdict.GROWING: "slowing down", Verdict.UNDECIDED: "undecided"}[verdict]
-    change = f"{-100 * loss_per_1k:+.2f} % per 1,000 steps"
-    return f"{word}: {change} over {samples} samples (a loss of 10 % over the run counts)"
-
-
-def _observe(
-    tracker: MemoryTracker,
-    step: int,
-    owners: Callable[[], MemoryReport] | None,
-    history: OwnerHistory,
-    *,
-    with_tensors: bool,
-) -> MemoryReport | None:
-    tracker.sample(step, with_tensors=with_tensors)
-    if owners is None:
-        return None
-    report = owners()
-    history.append(step, report)
-    return report
+    steps = tracker.samples[-1].step
+    return Summary(
+        verdict=worst_verdict(list(fits.values())),
+        memory_column=column,
+        steps=steps,
+        seconds=seconds,
+        steps_per_second=steps / seconds if seconds > 0 else 0.0,
+        first_bytes=int(known[0]),
+        final_bytes=int(known[-1]),
+        slope_per_1k=fits[column].slope_per_1k,
+    )
 
 
 def _run_steps(step_callable: Callable[[], object], count: int, profiler: cProfile.Profile | None) -> None:

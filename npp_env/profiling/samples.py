@@ -11,23 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.profiling.errors import ProfilingError
+from npp_env.profiling.thinning import ThinningTable
 from npp_env.profiling.torch_memory import TorchMemory
 
-TORCH_COLUMNS = tuple(TorchMemory.__dataclass_fields__)
-OWN_COLUMNS = (
-    "step",
-    "seconds",
-    "steps_per_second",
-    "rss_bytes",
-    "uss_bytes",
-    "pss_bytes",
-    "traced_bytes",
-    "tracer_bytes",
-    "heap_bytes",
-    "python_blocks",
-)
-COLUMNS = OWN_COLUMNS + TORCH_COLUMNS
-_NO_TENSORS = [None] * len(TORCH_COLUMNS)
 DEFAULT_CAPACITY = 4096
 MIN_CAPACITY = 16
 
@@ -67,11 +53,14 @@ class Sample:
         return asdict(self)
 
 
-class SampleLog:
-    """A fixed block of memory for samples: a profiler must not be the leak that it finds.
+TORCH_COLUMNS = tuple(TorchMemory.__dataclass_fields__)
+OWN_COLUMNS = tuple(name for name in Sample.__dataclass_fields__ if name != "torch")
+COLUMNS = OWN_COLUMNS + TORCH_COLUMNS
+_NO_TENSORS = [None] * len(TORCH_COLUMNS)
 
-    When the block is full every second sample goes, the last one excepted; the log then covers twice the
-    steps at half the density. Nothing is allocated after construction.
+
+class SampleLog:
+    """Samples in a block of fixed size; a full log is thinned, see `ThinningTable`.
 
     Args:
         capacity: Most samples kept.
@@ -80,43 +69,30 @@ class SampleLog:
     def __init__(self, capacity: int = DEFAULT_CAPACITY) -> None:
         if capacity < MIN_CAPACITY:
             raise ProfilingError(f"capacity must be at least {MIN_CAPACITY} samples, got {capacity}")
-        # full() touches every page now, so that later samples do not raise the RSS that they measure.
-        self._table: NDArray[np.float64] = np.full((len(COLUMNS), capacity), np.nan)
-        self._length = 0
-        self.thinned = 0
+        self._table = ThinningTable(len(COLUMNS), capacity)
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._table)
 
     @property
     def nbytes(self) -> int:
         """Bytes of the block."""
-        return int(self._table.nbytes)
+        return self._table.nbytes
 
     def append(self, sample: Sample) -> None:
         """Keep a sample; thins the log first when it is full."""
-        if self._length and sample.step < self._table[0, self._length - 1]:
-            last = int(self._table[0, self._length - 1])
-            raise ProfilingError(f"samples must ascend in step: {sample.step} after {last}")
-        if self._length == self._table.shape[1]:
-            self._thin()
+        steps = self._table.row(COLUMNS.index("step"))
+        if len(steps) and sample.step < steps[-1]:
+            raise ProfilingError(f"samples must ascend in step: {sample.step} after {int(steps[-1])}")
         values = [getattr(sample, name) for name in OWN_COLUMNS]
         values += [getattr(sample.torch, name) for name in TORCH_COLUMNS] if sample.torch else _NO_TENSORS
-        self._table[:, self._length] = [math.nan if value is None else value for value in values]
-        self._length += 1
-
-    def _thin(self) -> None:
-        kept = self._table[:, : self._length : 2].shape[1]
-        self._table[:, :kept] = self._table[:, : self._length : 2].copy()
-        self._table[:, kept:] = np.nan
-        self._length = kept
-        self.thinned += 1
+        self._table.append([math.nan if value is None else value for value in values])
 
     def column(self, name: str) -> NDArray[np.float64]:
         """A copy of one column; NaN where the value was not read."""
         if name not in COLUMNS:
             raise ProfilingError(f"no column {name!r}; there are {', '.join(COLUMNS)}")
-        values: NDArray[np.float64] = self._table[COLUMNS.index(name), : self._length].copy()
+        values: NDArray[np.float64] = self._table.row(COLUMNS.index(name)).copy()
         return values
 
     def has(self, name: str) -> bool:
@@ -124,19 +100,17 @@ class SampleLog:
         return bool(np.isfinite(self.column(name)).any())
 
     def __getitem__(self, index: int) -> Sample:
-        if not -self._length <= index < self._length:
-            raise IndexError(f"sample {index} of {self._length}")
-        row = self._table[:, index % self._length]
-        values = {name: _plain(name, value) for name, value in zip(COLUMNS, row.tolist(), strict=True)}
+        numbers = self._table.entry(index)
+        values = {name: _plain(name, value) for name, value in zip(COLUMNS, numbers, strict=True)}
         torch_values = {name: values.pop(name) for name in TORCH_COLUMNS}
         if any(value is not None for value in torch_values.values()):
             values["torch"] = TorchMemory(**{name: value or 0 for name, value in torch_values.items()})
         return Sample(**values)
 
     def __iter__(self) -> Iterator[Sample]:
-        return (self[index] for index in range(self._length))
+        return (self[index] for index in range(len(self)))
 
-    def to_dict(self) -> dict[str, list[float | int | None]]:
+    def to_dict(self) -> dict[str, list[float | None]]:
         """Columns with at least one value, as lists; None where a value was not read."""
         columns = (name for name in COLUMNS if self.has(name) or name in ("step", "seconds"))
         return {name: [_plain(name, value) for value in self.column(name).tolist()] for name in columns}

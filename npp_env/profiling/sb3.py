@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
 
-from npp_env.profiling.callbacks import memory_scalars
-from npp_env.profiling.errors import MissingDependencyError
+from npp_env.errors import requires
+from npp_env.profiling.callbacks import LoopCallback
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.profiling.tracker import DEFAULT_INTERVAL_STEPS, MemoryTracker
+from npp_env.profiling.tracker import DEFAULT_INTERVAL_STEPS
 
-if TYPE_CHECKING:
-    BaseCallback = Any
-else:
-    try:
-        BaseCallback = importlib.import_module("stable_baselines3.common.callbacks").BaseCallback
-    except ImportError:
-        raise MissingDependencyError("stable-baselines3", "for MemoryCallback", "pip install 'npp_env[sb3]'") from None
+with requires("Stable-Baselines3", __name__, "pip install 'npp_env[sb3]'"):
+    from stable_baselines3.common.callbacks import BaseCallback
 
 
 class MemoryCallback(BaseCallback):
@@ -40,9 +33,8 @@ class MemoryCallback(BaseCallback):
         self, interval: int = DEFAULT_INTERVAL_STEPS, guard: MemoryGuard | None = None, verbose: int = 0
     ) -> None:
         super().__init__(verbose)
-        self.tracker = MemoryTracker(interval)
-        self.guard = guard
-        self._samples_taken = 0
+        self._loop = LoopCallback(interval, write_scalar=self._record, guard=guard)
+        self.tracker = self._loop.tracker
         self._open: AbstractContextManager[None] | None = None
 
     def _on_rollout_start(self) -> None:
@@ -56,12 +48,10 @@ class MemoryCallback(BaseCallback):
         self.tracker.sample(self.num_timesteps)
 
     def _on_step(self) -> bool:
-        self.tracker.on_step(self.num_timesteps)
-        if self.tracker.samples_taken != self._samples_taken:
-            self._samples_taken = self.tracker.samples_taken
-            for name, value in memory_scalars(self.tracker).items():
-                self.logger.record(name, value)
-        return self.guard is None or self.guard.check()
+        return self._loop.on_step(self.num_timesteps)
+
+    def _record(self, name: str, value: float, step: int) -> None:
+        self.logger.record(name, value)
 
     def _enter(self, name: str) -> None:
         self._leave()

@@ -43,6 +43,15 @@ class SnapshotRow:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextGrowth:
+    """Growth of one stack from the first to the last snapshot, and its bytes in the last."""
+
+    context: str
+    growth_bytes: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotSeries:
     """Snapshots of one kind in order of their steps, and what was wrong with the folder.
 
@@ -61,24 +70,22 @@ class SnapshotSeries:
         steps = [row.step for row in self.rows]
         return fit_growth(steps, [row.total_active_bytes for row in self.rows], threshold_per_1k=threshold_per_1k)
 
-    def top_contexts(self, limit: int = 10) -> list[tuple[str, int, int]]:
-        """Stacks by growth from first to last snapshot: (stack, growth in bytes, bytes in the last)."""
+    def top_contexts(self, limit: int = 10) -> list[ContextGrowth]:
+        """Stacks by growth from first to last snapshot, the largest first."""
         if not self.rows:
             return []
         first, last = self.rows[0].contexts, self.rows[-1].contexts
-        ranked = [(name, size - first.get(name, 0), size) for name, size in last.items()]
-        ranked.sort(key=lambda entry: (-entry[1], -entry[2], entry[0]))
+        ranked = [ContextGrowth(name, size - first.get(name, 0), size) for name, size in last.items()]
+        ranked.sort(key=lambda entry: (-entry.growth_bytes, -entry.bytes, entry.context))
         return ranked[:limit]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, threshold_per_1k: float = DEFAULT_THRESHOLD_BYTES_PER_1K) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             "kind": self.kind,
             "rows": [{key: value for key, value in asdict(row).items() if key != "contexts"} for row in self.rows],
-            "growth": self.growth().to_dict(),
-            "top_contexts": [
-                {"context": name, "growth_bytes": growth, "bytes": size} for name, growth, size in self.top_contexts()
-            ],
+            "growth": self.growth(threshold_per_1k).to_dict(),
+            "top_contexts": [asdict(entry) for entry in self.top_contexts()],
             "problems": list(self.problems),
         }
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.profiling.errors import MissingDependencyError, SnapshotError
+from npp_env.errors import requires
+from npp_env.profiling.errors import SnapshotError
 from npp_env.profiling.snapshots import SnapshotRow
 
 MIN_POINTS = 4
@@ -52,10 +53,8 @@ def read_scalars(folder: Path) -> list[ScalarSeries]:
     """
     if not folder.is_dir():
         raise SnapshotError(f"{folder} is not a folder of TensorBoard event files")
-    try:
+    with requires("tensorboard", "reading event files", "pip install tensorboard"):
         module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
-    except ImportError:
-        raise MissingDependencyError("tensorboard", "to read event files", "pip install tensorboard") from None
     accumulator = module.EventAccumulator(str(folder), size_guidance={"scalars": 0})
     accumulator.Reload()
     series = []

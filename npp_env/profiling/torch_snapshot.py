@@ -22,7 +22,6 @@ class CudaSummary:
         small_pool_bytes: Active bytes in segments of the small pool.
         large_pool_bytes: Active bytes in segments of the large pool.
         block_count: Active blocks.
-        reserved_bytes: Bytes of all segments.
         contexts: Active bytes by stack (innermost frames first), the largest first.
     """
 
@@ -30,7 +29,6 @@ class CudaSummary:
     small_pool_bytes: int
     large_pool_bytes: int
     block_count: int
-    reserved_bytes: int
     contexts: dict[str, int]
 
 
@@ -42,9 +40,8 @@ def summarise_cuda_snapshot(snapshot: Any) -> CudaSummary:
     """
     pools = {"small": 0, "large": 0}
     contexts: dict[str, int] = {}
-    count = reserved = visited = 0
+    count = visited = 0
     for segment in _segments(snapshot):
-        reserved += _whole(segment.get("total_size", 0), "total_size")
         pool = "small" if segment.get("segment_type") == "small" else "large"
         for block in _dicts(segment.get("blocks", []), "blocks"):
             visited += 1
@@ -58,7 +55,7 @@ def summarise_cuda_snapshot(snapshot: Any) -> CudaSummary:
             context = _context(block)
             contexts[context] = contexts.get(context, 0) + size
     ranked = dict(sorted(contexts.items(), key=lambda item: (-item[1], item[0])))
-    return CudaSummary(pools["small"] + pools["large"], pools["small"], pools["large"], count, reserved, ranked)
+    return CudaSummary(pools["small"] + pools["large"], pools["small"], pools["large"], count, ranked)
 
 
 def _segments(snapshot: Any) -> Iterator[dict[str, Any]]:

@@ -9,12 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from npp_env.profiling.errors import ProfilingError
-from npp_env.profiling.growth import (
-    DEFAULT_THRESHOLD_BYTES_PER_1K,
-    GrowthFit,
-    fit_growth,
-    fit_speed_drift,
-)
+from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, GrowthFit, fit_growth, fit_speed_drift
 from npp_env.profiling.phases import PhaseLedger, PhaseReport
 from npp_env.profiling.process_memory import (
     PageMemory,

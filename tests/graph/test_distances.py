@@ -157,9 +157,9 @@ def test_fields_are_shared_and_bounded(tmp_path):
 def test_header_indices_lead_to_the_arrays():
     fields = fields_of(load_shipped("first_steps/slope"), 0, LevelCache(persist=False))
     header = fields.block[: 4 * at.DISTANCES_FORMAT.header_ints].view("<i4")
-    assert header[at.FIELDS_NODES] == fields.node_count
-    assert header[at.FIELDS_SPAWN_PLAN_DISTANCE].view("<f4") == np.float32(fields.spawn_plan_distance)
-    start = int(header[at.FIELDS_EXIT_NEXT])
+    assert header[3] == fields.node_count
+    assert header[10].view("<f4") == np.float32(fields.spawn_plan_distance)
+    start = int(header[at.DISTANCES_FORMAT.section_index("exit_next")])
     assert np.array_equal(fields.block[start : start + 2 * fields.node_count].view("<u2"), fields.exit_next)
     with pytest.raises(StateError, match="not a set of distance fields"):
         DistanceFields(fields.block[:-8])

@@ -208,14 +208,10 @@ def test_every_level_that_loads_has_a_graph(data):
 def test_header_indices_lead_to_the_sections():
     graph = build(load_shipped("first_steps/slope"))
     header = graph.block[: 4 * at.GRAPH_FORMAT.header_ints].view("<i4")
-    assert header[at.GRAPH_NODES] == graph.node_count
-    assert header[at.GRAPH_SPAWN_NODE] == graph.spawn_node
-    for index, array in (
-        (at.GRAPH_NODE_X, graph.node_x),
-        (at.GRAPH_NEAREST_NODE, graph.nearest_node),
-        (at.GRAPH_EDGE_TARGET, graph.edge_target),
-        (at.GRAPH_EDGE_FEATURES, graph.edge_features),
-    ):
+    assert header[3] == graph.node_count
+    assert header[7] == graph.spawn_node
+    for name in ("node_x", "nearest_node", "edge_target", "edge_features"):
+        index, array = at.GRAPH_FORMAT.section_index(name), getattr(graph, name)
         start = graph.block.__array_interface__["data"][0] + int(header[index])
         assert array.__array_interface__["data"][0] == start
         assert header[index + 1] == array.size

@@ -26,7 +26,7 @@ def buffers_of(kind: str):
     pytest.importorskip("sb3_contrib")
     from sb3_contrib.common.maskable.buffers import MaskableDictRolloutBuffer
 
-    from npp_env.integrations.sb3_buffers import PackedMaskableDictRolloutBuffer
+    from npp_env.integrations.sb3_maskable import PackedMaskableDictRolloutBuffer
 
     return MaskableDictRolloutBuffer, PackedMaskableDictRolloutBuffer
 

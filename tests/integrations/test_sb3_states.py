@@ -76,7 +76,7 @@ def test_rollouts_sample_the_same_without_a_copy(kind):
         pytest.importorskip("sb3_contrib")
         from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer as theirs
 
-        from npp_env.integrations.sb3_states import StateMaskableRolloutBuffer as ours
+        from npp_env.integrations.sb3_maskable import StateMaskableRolloutBuffer as ours
     buffers = [cls(5, VECTOR, ACTIONS, device="cpu", n_envs=3) for cls in (theirs, ours)]
     for _ in range(2):
         rng = np.random.default_rng(1)

@@ -132,7 +132,7 @@ def test_the_losses_would_show_a_difference():
 
 def test_maskable_ppo_gives_the_same_losses():
     contrib = pytest.importorskip("sb3_contrib")
-    from npp_env.integrations.sb3_buffers import PackedMaskableDictRolloutBuffer
+    from npp_env.integrations.sb3_maskable import PackedMaskableDictRolloutBuffer
 
     keys = tuple(key for key in KEYS if key != "player_frame")
     results = [

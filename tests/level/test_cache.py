@@ -57,11 +57,11 @@ def test_report_counts_exactly(tmp_path):
     assert cache.report()["numbers"].loads == 1
 
 
-def test_levels_are_interned_and_counted():
+def test_levels_of_one_content_count_once_while_they_live():
     cache = LevelCache(persist=False)
     first = small_level()
     cache.get(first, numbered())
-    assert cache.intern(small_level()) is first
+    cache.get(small_level(), numbered())
     tiles = cache.report()["tiles"]
     assert (tiles.count, tiles.nbytes) == (1, 23 * 42 + 3 * 5 + 80 + 184)
     del first

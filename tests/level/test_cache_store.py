@@ -65,6 +65,7 @@ def expect_rebuilt(folder: Path) -> None:
     assert np.array_equal(array, EXPECTED)
 
 
+@settings(deadline=None)
 @given(payload=hnp.arrays(st.sampled_from([np.uint8, np.float16, np.int64, np.bool_]), hnp.array_shapes(max_dims=3)))
 def test_what_is_written_is_read(tmp_path_factory, payload):
     store = ArtifactStore(tmp_path_factory.mktemp("store"))

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from npp_env.profiling import Holding, MemoryReport, profile_loop
+from npp_env.profiling import Holding, MemoryReport, load_profile, profile_loop
 
 BROWSER = next(
     (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
@@ -43,7 +43,8 @@ def test_the_report_opens_without_errors_and_shows_its_charts(tmp_path):
         progress=False,
         owners=lambda: MemoryReport([Holding("kept", "list", 50 * len(kept)), Holding("levels", "tiles", 4400, True)]),
     )
-    result.write(tmp_path, result.compare_with(result.profile))
+    result.write(tmp_path)
+    result.write(tmp_path, result.compare_with(load_profile(tmp_path / "memory.json")))
     page = (tmp_path / "report.html").read_text()
     (tmp_path / "watched.html").write_text(page.replace("<head>", "<head>" + WATCH))
     command = [

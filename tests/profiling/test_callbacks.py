@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
+from npp_env.errors import MissingDependencyError
 from npp_env.profiling import LoopCallback, MemoryGuard, MemoryTracker, memory_scalars, tensorboard_writer
-from npp_env.profiling.errors import MissingDependencyError
 
 
 def test_a_plain_loop_gets_its_scalars():

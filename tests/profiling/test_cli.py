@@ -124,6 +124,15 @@ def test_a_recording_is_played_in_several_environments(tmp_path):
     assert json.loads((tmp_path / "memory.json").read_text())["summary"]["steps"] == 200
 
 
+def test_observations_take_the_names_of_groups_as_in_an_estimate(tmp_path, capsys):
+    words = ("profile", "--profile-frames", "20", "--level", "shipped:first_steps/walk", "--no-progress", "--cold")
+    assert main([*words, "--observations", "frames,game_state", "-o", str(tmp_path)]) == 0
+    names = {entry["name"] for entry in json.loads((tmp_path / "memory.json").read_text())["owners"]["holdings"]}
+    assert {"player_frame", "global_view", "game_state"} <= {name.split()[0] for name in names}, names
+    assert main([*words, "--observations", "sound", "-o", str(tmp_path / "none")]) == 2
+    assert "--observations names 'sound'" in capsys.readouterr().err
+
+
 def test_recorded_actions_are_played_over_and_over(tmp_path):
     class Env:
         class action_space:

@@ -12,7 +12,6 @@ from npp_env.profiling import (
     MemoryReport,
     ProfilingError,
     Verdict,
-    compare,
     load_profile,
     profile_loop,
 )
@@ -52,15 +51,15 @@ def test_a_leaking_program_is_found_with_its_line(tmp_path):
     result = profile(Program(leak_bytes=200), out_dir=tmp_path)
     assert result.verdict is Verdict.GROWING
     assert result.leaks
-    traced = result.profile["growth"]["traced_bytes"]
-    assert traced["slope_per_1k"] == pytest.approx(1000 * (200 + 65), rel=0.15)
-    assert "test_run.py" in result.profile["allocation_sites"][0]["site"]
-    assert result.profile["owners"]["owners"]["kept"]["private_bytes"] == 400_000
+    traced = result.profile.growth["traced_bytes"]
+    assert traced.slope_per_1k == pytest.approx(1000 * (200 + 65), rel=0.15)
+    assert "test_run.py" in result.profile.allocation_sites[0].site
+    assert result.profile.owners.by_owner()["kept"].private_bytes == 400_000
 
 
 def test_a_steady_program_is_not_called_growing():
     result = profile(Program())
-    assert result.profile["growth"]["traced_bytes"]["verdict"] == "flat"
+    assert result.profile.growth["traced_bytes"].verdict is Verdict.FLAT
     assert not result.leaks
 
 
@@ -78,7 +77,13 @@ def test_all_reports_are_written(tmp_path):
     ):
         assert title in text
     assert "test_run.py" in (tmp_path / "new" / "profiling_stats.txt").read_text()
-    assert load_profile(tmp_path / "new" / "memory.json") == json.loads(json.dumps(result.profile))
+    assert json.loads((tmp_path / "new" / "memory.json").read_text()) == json.loads(
+        json.dumps(result.profile.to_dict())
+    )
+    baseline = load_profile(tmp_path / "new" / "memory.json")
+    assert baseline.owners == {"kept": 200_000, "buffers": 40_000, "levels": 4400}
+    assert all(owner.change_bytes == 0 for owner in result.compare_with(baseline).owners)
+    assert all(measure.before == measure.after for measure in result.compare_with(baseline).measures)
     page = (tmp_path / "new" / "report.html").read_text()
     assert "a &lt;b&gt; &amp; &#x27;c&#x27;" in page
     assert page.count("<svg") >= 3
@@ -88,9 +93,9 @@ def test_all_reports_are_written(tmp_path):
 def test_only_what_is_asked_for_runs():
     result = profile(Program(), with_cprofile=False, with_tracemalloc=False, owners=None)
     assert result.stats_text == ""
-    assert "traced_bytes" not in result.profile["samples"]
-    assert result.profile["owners"] is None
-    assert result.profile["tools"] == []
+    assert "traced_bytes" not in result.profile.samples
+    assert result.profile.owners is None
+    assert result.profile.tools == ()
 
 
 def test_tracemalloc_is_left_as_it_was():
@@ -109,14 +114,14 @@ def test_every_step_is_made_once():
     calls = []
     result = profile_loop(lambda: calls.append(1), steps=105, snapshot_interval=20, progress=False)
     assert len(calls) == 105
-    assert result.profile["samples"]["step"] == [0, 20, 40, 60, 80, 100, 105]
+    assert result.profile.samples["step"] == [0, 20, 40, 60, 80, 100, 105]
 
 
 def test_a_guard_ends_the_run_early():
     guard = MemoryGuard(min_free_fraction=0.999999, on_low="stop", check_seconds=0.0)
     result = profile(Program(), guard=guard)
     assert guard.stopped
-    assert result.profile["summary"]["steps"] == 0
+    assert result.profile.summary.steps == 0
 
 
 @pytest.mark.parametrize("options", [{"steps": 0}, {"snapshot_interval": 0}])
@@ -126,8 +131,9 @@ def test_senseless_arguments_are_refused(options):
 
 
 def test_profiles_are_compared_by_owner(tmp_path):
-    before, after = profile(Program(leak_bytes=100)), profile(Program())
-    comparison = after.compare_with(before.profile)
+    profile(Program(leak_bytes=100), out_dir=tmp_path)
+    after = profile(Program())
+    comparison = after.compare_with(load_profile(tmp_path / "memory.json"))
     assert (comparison.owners[0].owner, comparison.owners[0].change_bytes) == ("kept", -200_000)
     assert "kept" in comparison.to_text()
     after.write(tmp_path, comparison)
@@ -136,8 +142,6 @@ def test_profiles_are_compared_by_owner(tmp_path):
 
 
 def test_foreign_files_are_not_compared(tmp_path):
-    with pytest.raises(ProfilingError, match="baseline"):
-        compare({"format": "x"}, profile(Program(), steps=20).profile)
     path = tmp_path / "memory.json"
     for text in ("{", '{"format": 3}', "[]"):
         path.write_text(text)
@@ -152,9 +156,9 @@ def test_the_owner_history_stays_small():
     history = OwnerHistory()
     for step in range(10 * MAX_HISTORY):
         history.append(step, MemoryReport([Holding("a", "x", step), Holding(f"b{step % 50}", "y", 1)]))
-    data = history.to_dict()
-    assert len(data["step"]) <= MAX_HISTORY
-    assert data["owners"]["a"] == data["step"]
+    curves = history.curves()
+    assert len(curves.step) <= MAX_HISTORY
+    assert curves.owners["a"] == curves.step
 
 
 def test_reports_add_up():

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from npp_env.errors import MissingDependencyError
 from npp_env.profiling import MemoryTracker, SnapshotError, Verdict, read_snapshots
-from npp_env.profiling.errors import MissingDependencyError
 from npp_env.profiling.safe_pickle import load_plain_pickle, loads_plain_pickle
 from npp_env.profiling.tensorboard_scalars import correlate, read_scalars
 
@@ -172,9 +172,9 @@ def test_a_series_of_cuda_snapshots(tmp_path):
     growth = series.growth()
     assert growth.verdict is Verdict.GROWING
     assert growth.slope_per_1k == pytest.approx(50 * KB, rel=0.01)
-    context, grown, _ = series.top_contexts()[0]
-    assert context == "collect (/train.py:12) < main (/train.py:90)"
-    assert grown == 19 * 50 * KB
+    top = series.top_contexts()[0]
+    assert top.context == "collect (/train.py:12) < main (/train.py:90)"
+    assert top.growth_bytes == 19 * 50 * KB
 
 
 def test_our_snapshots_come_back(tmp_path):

@@ -7,11 +7,7 @@ import pytest
 
 from npp_env import NppEnv, NppVectorEnv
 from npp_env.cli.profile import ACTION_OF_INPUT
-<<<<<<< native
-=======
-from npp_env.rollouts.decoder import ObservationDecoder
 from npp_env.graph import graph_of as package_graph_of
->>>>>>> ref-graph
 from npp_env.level import Level
 from npp_env.level.shipped import load_shipped
 from npp_env.recording import load_shipped_recording

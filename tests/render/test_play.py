@@ -70,7 +70,7 @@ def test_a_won_level_is_saved_and_replays(tmp_path):
     assert frames < 300
     press(session, pygame.K_s)
     press(session, pygame.K_s)
-    assert [path.name for path in session.saved] == ["scene_1.nppr", "scene_2.nppr"]
+    assert [path.name for path in session.saved] == ["scene_1.npprec", "scene_2.npprec"]
     recording = load_recording(session.saved[0])
     assert (recording.outcome, recording.frames, recording.level) == ("won", frames, GOAL)
     simulation = Simulation(GOAL)

@@ -10,7 +10,8 @@ from play import held_actions
 
 from npp_env import NppVectorEnv
 from npp_env.cli import main
-from npp_env.cli.estimate import format_bytes, observation_keys
+from npp_env.cli.estimate import format_bytes
+from npp_env.cli.measuring import observation_keys
 from npp_env.errors import ConfigError
 from npp_env.level.level_set import LevelSet
 from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS

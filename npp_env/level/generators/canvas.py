@@ -68,13 +68,7 @@ class Canvas:
         self.reserved.update((exit_at, switch_at))
 
     def add(
-        self,
-        kind: EntityKind,
-        column: float,
-        row: float,
-        orientation: int = RIGHT,
-        mode: int = 0,
-        drop: int = 0,
+        self, kind: EntityKind, column: float, row: float, orientation: int = RIGHT, mode: int = 0, drop: int = 0
     ) -> None:
         """An entity in the middle of a tile, `drop` quarter tiles lower."""
         x, y = _middle(column, row)
@@ -162,10 +156,7 @@ class Canvas:
 
 def _into(corner: int) -> tuple[int, int]:
     """The diagonal direction from a solid corner into its tile."""
-    return (
-        1 if corner in (_TOP_LEFT, _BOTTOM_LEFT) else -1,
-        1 if corner in (_TOP_LEFT, _TOP_RIGHT) else -1,
-    )
+    return (1 if corner in (_TOP_LEFT, _BOTTOM_LEFT) else -1, 1 if corner in (_TOP_LEFT, _TOP_RIGHT) else -1)
 
 
 def _middle(column: float, row: float) -> tuple[int, int]:

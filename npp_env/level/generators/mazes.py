@@ -99,12 +99,7 @@ def _open_shaft(canvas: Canvas, one: Place, other: Place) -> None:
     canvas.reserved.update({(left, floor), (left + 1, floor), (left, floor + 1), (left + 1, floor + 1)})
 
 
-def _lock(
-    canvas: Canvas,
-    parents: dict[Place, Place | None],
-    doorways: list[tuple[Place, Place]],
-    count: int,
-) -> None:
+def _lock(canvas: Canvas, parents: dict[Place, Place | None], doorways: list[tuple[Place, Place]], count: int) -> None:
     """Lock some doorways; each switch lies in a chamber that was discovered before the doorway was passed."""
     order = list(parents)
     for place, parent in canvas.rng.sample(doorways, min(count, len(doorways))):
