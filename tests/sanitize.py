@@ -86,7 +86,7 @@ def copy_sources(folder: Path) -> None:
     ignore = shutil.ignore_patterns("*.so", "__pycache__", "_compiled.json")
     shutil.copytree(ROOT / "npp_env", folder / "npp_env", ignore=ignore)
     shutil.copytree(ROOT / "levels", folder / "levels")
-    for name in ("setup.py", "setup.cfg", "pyproject.toml", "README.md"):
+    for name in ("setup.py", "build_backend.py", "setup.cfg", "pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, folder)
 
 
