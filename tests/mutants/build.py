@@ -13,7 +13,7 @@ from .faults import FaultError
 
 SETUP = Path(__file__).with_name("narrowed_setup.py")
 # What would change what is built, or build nothing and say nothing.
-FOREIGN_SETTINGS = ("NPP_UNCOMPILED", "NPP_SANITIZE", "CFLAGS")
+FOREIGN_SETTINGS = ("NPP_BUILD_LATER", "NPP_SANITIZE", "NPP_ZIG_TARGET", "CFLAGS")
 
 
 class BuildError(Exception):
@@ -22,7 +22,6 @@ class BuildError(Exception):
 
 def _run_setup(tree: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {name: value for name, value in os.environ.items() if name not in FOREIGN_SETTINGS}
-    environment["NPP_REQUIRE_COMPILED"] = "1"
     command = [sys.executable, str(SETUP), *arguments]
     return subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, check=False)
 

@@ -67,7 +67,7 @@ def run_steps(tree: Path, steps: tuple[Step, ...], limits: tuple[float, ...]) ->
 def _run_pytest(tree: Path, step: Step, limit: float) -> tuple[int | None, str]:
     """Exit code (None if it was stopped) and output."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tree), str(PLUGINS)])}
-    for name in ("NPP_UNCOMPILED", "PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST"):
+    for name in ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST"):
         environment.pop(name, None)
     process = subprocess.Popen(
         [sys.executable, "-m", "pytest", *OPTIONS, "--rootdir", str(tree), *step],

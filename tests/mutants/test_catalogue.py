@@ -85,11 +85,10 @@ cdef inline int scale(int x) noexcept:
 
 TOY_SETUP = """\
 from setuptools import Extension, setup
-from Cython.Build import cythonize
 
 names = ["kernel", "apart"]
 modules = [Extension(f"toy_rules.{n}", [f"toy_rules/{n}.pyx"], extra_compile_args=["-O3"]) for n in names]
-setup(name="toy", packages=["toy_rules"], ext_modules=cythonize(modules, build_dir="build/c", language_level=3))
+setup(name="toy", packages=["toy_rules"], ext_modules=modules)
 """
 
 TOY_TESTS = """\
