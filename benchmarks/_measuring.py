@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.config import FRAME_KEYS, VECTOR_KEYS
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.profiling.soak import ACTION_SHARES
 
 ENVIRONMENT_ID = "npp_env:Npp-v0"
 OBSERVATION_SETS: dict[str, tuple[str, ...]] = {
-    "vectors": VECTOR_KEYS,
+    "vectors": DEFAULT_KEYS,
     "entities": ("game_state", "entity_states", "switch_states", "action_mask"),
     "spatial": ("game_state", "spatial_context", "action_mask"),
     "frames": FRAME_KEYS,

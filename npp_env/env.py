@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import struct
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
@@ -13,19 +12,16 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError
-from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import FOREIGN_LEVEL, Episodes, LevelResources
+from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
+from npp_env.runtime.level_resources import FOREIGN_LEVEL
 from npp_env.runtime.memory import MemoryReport, memory_report
 from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
 from npp_env.sim.outcome import outcome_of
 
 ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
-# frame, gold, (stamp, arming), state, ..., switches: where the ninja's counters lie in a state.
-_COUNTERS = struct.Struct("<ii8xb9xb")
-_COUNTERS_OFFSET = 112
 
 
 class NppEnv(gym.Env[Any, Any]):
@@ -154,12 +150,9 @@ class NppEnv(gym.Env[Any, Any]):
             Observation (see the class for who owns it) and info.
         """
         super().reset(seed=seed)
-        if seed is not None or not self._was_reset:
-            self._episodes.keys[0] = self.np_random.integers(2**63)
-            self._episodes.episodes[0] = -1
-        level = level_option(self._episodes, options)
-        self._episodes.begin(self._first, level)
-        self._engine.finish(self._next_buffer(), 0, 1)
+        random = self.np_random if seed is not None or not self._was_reset else None
+        self._episodes.reset(self._first, [random], options)
+        self._engine.observe(self._next_buffer(), self._first)
         self._was_reset = True
         if self.render_mode == "human":
             self.render()
@@ -203,17 +196,9 @@ class NppEnv(gym.Env[Any, Any]):
         return view.copy()
 
     def _info(self, truncated: bool) -> dict[str, Any]:
-        frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states.data, _COUNTERS_OFFSET)
-        slot = self._engine.slots[0]
-        return {
-            "frame": frame,
-            "outcome": int(outcome_of(state, truncated)),
-            "gold": gold,
-            "level": int(slot["level_index"]),
-            "phase": 1 if switches else 0,
-            "episode_return": float(slot["episode_return"]),
-            "episode_steps": int(slot["episode_steps"]),
-        }
+        frame, state, gold, switches, level, total, steps = self._engine.status(0)
+        values = (frame, int(outcome_of(state, truncated)), gold, level, 1 if switches else 0, total, steps)
+        return dict(zip(INFO_KEYS, values, strict=True))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference to the ninja's motion in the present state; a fresh array (6,).
@@ -221,9 +206,10 @@ class NppEnv(gym.Env[Any, Any]):
         When the episode has ended only idle does. A jump that is held on since the last step does nothing unless the
         ninja is rising or an earlier press is still buffered.
         """
-        mask = np.zeros(6, np.uint8)
-        self._engine.write_key(0, OBSERVATION_KEYS.index("action_mask"), mask)
-        return mask.astype(np.bool_)
+        mask = np.zeros((1, 6), np.uint8)
+        self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), mask)
+        allowed: NDArray[np.bool_] = mask[0].astype(np.bool_)
+        return allowed
 
     @property
     def num_levels(self) -> int:
@@ -306,31 +292,6 @@ class NppEnv(gym.Env[Any, Any]):
         twin._np_random = copy.deepcopy(self._np_random, memo)
         twin.action_space, twin.observation_space = copy.deepcopy((self.action_space, self.observation_space), memo)
         return twin
-
-
-def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
-    """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
-    levels = overrides.get("levels")
-    if levels is None or isinstance(levels, str):
-        return None, overrides
-    if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
-        return None, overrides
-    return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
-
-
-def level_option(episodes: Episodes, options: Mapping[str, Any] | None) -> LevelResources | None:
-    """The level that `reset(options={"level": ...})` asks for, or None."""
-    level = (options or {}).get("level")
-    if level is None:
-        return None
-    if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
-        count = episodes.num_levels
-        if not 0 <= level < count:
-            raise ConfigError(f"options['level'] is {level}; the level set has numbers 0 to {count - 1}")
-        return episodes.resources(int(level))
-    if isinstance(level, (str, Level)):
-        return episodes.foreign(level)
-    raise ConfigError(f"options['level'] is {level!r}; it must be a number, a level specification or a Level")
 
 
 def checked_action(action: Any) -> int:

@@ -12,18 +12,15 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.env import level_option, split_levels
 from npp_env.errors import ConfigError, NppError
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import Episodes
+from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
 from npp_env.runtime.memory import MemoryReport, memory_report
 from npp_env.runtime.sampling import parse_sampling
 from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
 from npp_env.runtime.thread_pool import RangePool
 from npp_env.sim.outcome import outcomes_of
-
-_INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
 
 
 class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -100,7 +97,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._all = np.arange(self.num_envs)
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.setflags(write=False)
-        self._everyone = {f"_{key}": self._everywhere for key in _INFO_KEYS}
+        self._everyone = {f"_{key}": self._everywhere for key in INFO_KEYS}
         self._ended = self._engine.slots["ended"]
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
@@ -130,13 +127,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         seeds = self._parse_seeds(seed)
         options = dict(options or {})
         mask = self._parse_mask(options.pop("reset_mask", None))
-        level = level_option(self._episodes, options)
         chosen = np.flatnonzero(mask)
-        self._seed(chosen, seeds)
-        self._episodes.begin(chosen, level)
-        self._engine.slots["fresh"][chosen] = 0
-        self._engine.truncated[chosen] = False
-        self._engine.terminated[chosen] = False
+        self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options)
         self._buffer = 1 - self._buffer
         self._engine.observe(self._buffer, self._all)
         self._was_reset = True
@@ -171,10 +163,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             done = np.flatnonzero(terminated | truncated)
             if len(done):
                 info = self._final(done, terminated | truncated)
-                episodes.begin(done)
-                engine.slots["fresh"][done] = 0
-                engine.terminated[done] = False
-                engine.truncated[done] = False
+                episodes.begin(done, fresh=False)
                 engine.observe(self._buffer, done)
         info.update(self._info(None))
         return self._observation(), rewards, terminated, truncated, info
@@ -228,17 +217,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise NppError("the first reset must cover all environments")
         return mask
 
-    def _seed(self, chosen: NDArray[np.int64], seeds: list[int | None]) -> None:
-        for i in chosen.tolist():
-            seed = seeds[i]
-            if seed is not None:
-                random, _ = seeding.np_random(seed)
-            elif self._was_reset:
-                continue
-            else:
-                random = self.np_random
-            self._episodes.keys[i] = random.integers(2**63)
-            self._episodes.episodes[i] = -1
+    def _random(self, seed: int | None) -> np.random.Generator | None:
+        """What the levels of an environment are drawn from; None if it goes on as before."""
+        if seed is not None:
+            return seeding.np_random(seed)[0]
+        return None if self._was_reset else self.np_random
 
     def _observation(self) -> Any:
         arrays = self._arrays[self._buffer]
@@ -259,11 +242,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             slots["episode_return"].copy(),
             slots["episode_steps"].astype(np.int64),
         )
-        info: dict[str, Any] = dict(zip(_INFO_KEYS, values, strict=True))
+        info: dict[str, Any] = dict(zip(INFO_KEYS, values, strict=True))
         if mask is None:
             info.update(self._everyone)
             return info
-        for key, value in zip(_INFO_KEYS, values, strict=True):
+        for key, value in zip(INFO_KEYS, values, strict=True):
             value[~mask] = 0
             info[f"_{key}"] = mask.copy()
         return info
@@ -290,8 +273,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
-        code = OBSERVATION_KEYS.index("action_mask")
-        self._engine.write_key_range(code, self._masks)
+        self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), self._masks)
         return self._masks.view(np.bool_)
 
     def get_state(self, indices: Sequence[int] | None = None) -> list[bytes]:

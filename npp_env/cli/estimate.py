@@ -6,9 +6,9 @@ import argparse
 import json
 from typing import Any
 
-from npp_env.config import FRAME_KEYS, VECTOR_KEYS, EnvironmentConfig, resolve_config
+from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.profiling.cgroups import Headroom, read_headroom
 from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
 
@@ -16,7 +16,7 @@ NAME = "estimate"
 HELP = "what storing observations will take in rollouts or replays, before anyone trains"
 
 GROUPS: dict[str, tuple[str, ...]] = {
-    "vectors": VECTOR_KEYS,
+    "vectors": DEFAULT_KEYS,
     "frames": FRAME_KEYS,
     "graph": GRAPH_KEYS,
     "all": OBSERVATION_KEYS,

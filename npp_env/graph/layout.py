@@ -1,10 +1,10 @@
-"""What the bytes of a navigation graph and of its distance fields mean; readers in C take their offsets from here."""
+"""What the bytes of a navigation graph and of its distance fields mean."""
 
 from __future__ import annotations
 
 from enum import IntEnum
 
-from npp_env.graph.block import FIRST_NUMBER, BlockFormat
+from npp_env.level.block import BlockFormat
 
 NO_NODE = 65535
 NO_DOOR = -1
@@ -62,23 +62,6 @@ GRAPH_FORMAT = BlockFormat(
     ),
 )
 
-# Indices of int32 values in the header of a graph's block.
-GRAPH_NODES, GRAPH_LATTICE_NODES, GRAPH_EDGES, GRAPH_DOORS, GRAPH_SPAWN_NODE = range(FIRST_NUMBER, FIRST_NUMBER + 5)
-# Indices of the byte offsets of the sections that observers read.
-GRAPH_NODE_X = GRAPH_FORMAT.section_index("node_x")
-GRAPH_NODE_Y = GRAPH_FORMAT.section_index("node_y")
-GRAPH_NEAREST_NODE = GRAPH_FORMAT.section_index("nearest_node")
-GRAPH_EDGE_START = GRAPH_FORMAT.section_index("edge_start")
-GRAPH_EDGE_TARGET = GRAPH_FORMAT.section_index("edge_target")
-GRAPH_EDGE_DOOR = GRAPH_FORMAT.section_index("edge_door")
-GRAPH_EDGE_FEATURES = GRAPH_FORMAT.section_index("edge_features")
-GRAPH_EDGE_KIND = GRAPH_FORMAT.section_index("edge_kind")
-GRAPH_NODE_KIND = GRAPH_FORMAT.section_index("node_kind")
-GRAPH_SPLIT_HALF = GRAPH_FORMAT.section_index("split_half")
-GRAPH_SPLIT_NODE = GRAPH_FORMAT.section_index("split_node")
-GRAPH_DOOR_SLOT = GRAPH_FORMAT.section_index("door_slot")
-GRAPH_DOOR_TRAP = GRAPH_FORMAT.section_index("door_trap")
-
 DISTANCES_FORMAT = BlockFormat(
     "set of distance fields",
     magic=0x4450504E,  # "NPPD"
@@ -94,24 +77,3 @@ DISTANCES_FORMAT = BlockFormat(
         ("blocked", "u1"),
     ),
 )
-
-# Indices of int32 values in the header of distance fields; from the spawn's distances on they are bits of a float32.
-(
-    FIELDS_NODES,
-    FIELDS_SPAWN_NODE,
-    FIELDS_REACHABLE_NODES,
-    FIELDS_SWITCH_NODE,
-    FIELDS_EXIT_NODE,
-    FIELDS_SPAWN_SWITCH_DISTANCE,
-    FIELDS_SPAWN_EXIT_DISTANCE,
-    FIELDS_SPAWN_PLAN_DISTANCE,
-    FIELDS_SWITCH_EXIT_DISTANCE,
-    FIELDS_REACHABLE_SHARE,
-) = range(FIRST_NUMBER, FIRST_NUMBER + 10)
-FIELDS_SWITCH_DISTANCE = DISTANCES_FORMAT.section_index("switch_distance")
-FIELDS_EXIT_DISTANCE = DISTANCES_FORMAT.section_index("exit_distance")
-FIELDS_PLAN_DISTANCE = DISTANCES_FORMAT.section_index("plan_distance")
-FIELDS_SWITCH_NEXT = DISTANCES_FORMAT.section_index("switch_next")
-FIELDS_EXIT_NEXT = DISTANCES_FORMAT.section_index("exit_next")
-FIELDS_REACHABLE = DISTANCES_FORMAT.section_index("reachable")
-FIELDS_BLOCKED = DISTANCES_FORMAT.section_index("blocked")

@@ -78,21 +78,6 @@ def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     )
 
 
-def find_node(
-    nearest: NDArray[np.uint16], split_half: NDArray[np.uint16], split_node: NDArray[np.uint16], x: float, y: float
-) -> int:
-    """The node of a position: by its half cell, and by the nearest pixel where that has several nodes."""
-    column = min(max(int(x // HALF_PX), 0), HALF_COLUMNS - 1)
-    row = min(max(int(y // HALF_PX), 0), HALF_ROWS - 1)
-    half = row * HALF_COLUMNS + column
-    place = int(np.searchsorted(split_half, half))
-    if place < len(split_half) and split_half[place] == half:
-        px = min(max(round(x - HALF_PX * column), 0), HALF_PX - 1)
-        py = min(max(round(y - HALF_PX * row), 0), HALF_PX - 1)
-        return int(split_node.reshape(-1, PIXELS)[place, py * HALF_PX + px])
-    return int(nearest[half])
-
-
 def _pixels_from_far_to_near() -> list[int]:
     """Pixels of a half cell by distance from its centre; later assignments win."""
     y, x = np.divmod(np.arange(PIXELS), HALF_PX)

@@ -14,12 +14,11 @@ from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError, StateError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
-from npp_env.observe.buffers import STATE_HEADER_BYTES, ObservationLayout, as_rows
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.buffers import ObservationLayout, as_rows
+from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.decode_rows import TAG, RowDecoder
-from npp_env.rollouts.decode_sources import Needs, SourceTable
-from npp_env.runtime.engine import STATE_ROW_VERSION
-from npp_env.runtime.episodes import largest_state_bytes
+from npp_env.rollouts.decode_sources import SourceTable
+from npp_env.runtime.level_resources import LevelLoader, largest_state_bytes
 from npp_env.runtime.thread_pool import RangePool
 
 DEFAULT_KEPT_SOURCES = 128
@@ -132,13 +131,13 @@ class ObservationDecoder:
     def _build(self, cache: LevelCache) -> None:
         capacity = self.config.capacity
         self.layout = ObservationLayout(self.keys, "dict", capacity)
-        has_graph = any(key in GRAPH_KEYS for key in self.keys)
-        needs = Needs(has_graph or "reachability_features" in self.keys, has_graph, self.config.needs_background)
+        loader = LevelLoader.for_keys(self.keys, cache)
         state_bytes = largest_state_bytes(self.levels, cache)
-        self.vector_bytes = STATE_HEADER_BYTES + state_bytes
-        sizes = (capacity.max_entities, capacity.max_nodes, capacity.max_edges)
-        self._rows = RowDecoder(STATE_ROW_VERSION, sizes, needs.paths, self.blank_vectors)
-        self._sources = SourceTable(self._rows, self.levels, needs, capacity, state_bytes, self.kept_sources, cache)
+        self.vector_bytes = STATE_ROW.itemsize + state_bytes
+        self._rows = RowDecoder(capacity, loader.needs_graph, self.blank_vectors)
+        self._sources = SourceTable(
+            self._rows, self.levels, loader, self.keys, capacity, state_bytes, self.kept_sources
+        )
         self._pool = RangePool(self.num_threads)
         self._batch = 0
 
@@ -262,4 +261,4 @@ class ObservationDecoder:
 
 
 def _targets(layout: ObservationLayout, arrays: Mapping[str, NDArray[Any]]) -> list[tuple[int, NDArray[np.uint8]]]:
-    return [(OBSERVATION_KEYS.index(spec.key), as_rows(arrays[spec.key], spec.nbytes)) for spec in layout.specs]
+    return [(spec.number, as_rows(arrays[spec.key], spec.nbytes)) for spec in layout.specs]

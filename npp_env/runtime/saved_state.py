@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import StateError
-from npp_env.runtime.engine import STATE_ROW, STATE_ROW_VERSION
+from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION
 
 if TYPE_CHECKING:
-    from npp_env.runtime.episodes import Episodes, LevelResources
+    from npp_env.runtime.episodes import Episodes
+    from npp_env.runtime.level_resources import LevelResources
 
 _MAGIC = b"NPPE"
 _VERSION = 1
