@@ -85,8 +85,8 @@ class ObservationConfig(_Checked):
 
     Attributes:
         keys: Which observations, in this order; see `npp_env.NppEnv` for all of them.
-        layout: `dict` gives a dictionary of arrays; `flat` one float16 vector of all keys; `packed` one uint8 vector
-            of their bytes; `state` one uint8 vector with the exact state, from which any observation can be rebuilt.
+        layout: `dict` gives a dictionary of arrays; `flat` one float16 row of all keys; `packed` one uint8 row of
+            their bytes; `state` one uint8 row with the exact state, from which any observation can be rebuilt.
         max_entities: Rows of `entity_states`.
     """
 
@@ -260,7 +260,7 @@ class EnvironmentConfig(_Checked):
 
     @classmethod
     def for_training(cls, **overrides: Any) -> EnvironmentConfig:
-        """One environment for a training loop: vector observations, shaped reward, fresh arrays."""
+        """One environment for a training loop: numbers that say where things are, shaped reward, fresh arrays."""
         keys = ("game_state", "reachability_features", "switch_states", "spatial_context", "action_mask")
         return cls(observation=ObservationConfig(keys=keys)).with_overrides(overrides)
 
@@ -285,7 +285,7 @@ class EnvironmentConfig(_Checked):
 
     @classmethod
     def for_visual_testing(cls, **overrides: Any) -> EnvironmentConfig:
-        """Frames as well as vectors, one tick per step: for looking at what an agent does and sees."""
+        """Frames as well as numbers, one tick per step: for looking at what an agent does and sees."""
         keys = (*DEFAULT_KEYS, *FRAME_KEYS)
         return cls(frame_skip=1, observation=ObservationConfig(keys=keys)).with_overrides(overrides)
 

@@ -120,23 +120,8 @@ class NppEnv(gym.Env[Any, Any]):
         self.observation_space = self._layout.space()
         self._actions = np.zeros(1, np.uint8)
         self._first = np.zeros(1, np.int64)
-        self._buffer = 0
-        self._set_buffers(buffers)
+        self._buffers = self._episodes.buffers(buffers, single=True)
         self._was_reset = False
-
-    def _set_buffers(self, buffers: Observation | None) -> None:
-        self._owns_buffers = buffers is None
-        if buffers is not None:
-            self._layout.check_buffers(buffers, 1)
-            self._arrays = [buffers, buffers]
-        elif self.config.copy:
-            # Copies are handed out, so one buffer is enough.
-            self._arrays = [self._layout.allocate(1)] * 2
-        else:
-            self._arrays = [self._layout.allocate(1), self._layout.allocate(1)]
-        for number, arrays in enumerate(self._arrays):
-            self._engine.set_outputs(number, self._layout.outputs(arrays))
-        self._views = [_first_rows(arrays) for arrays in self._arrays]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
@@ -152,11 +137,11 @@ class NppEnv(gym.Env[Any, Any]):
         super().reset(seed=seed)
         random = self.np_random if seed is not None or not self._was_reset else None
         self._episodes.reset(self._first, [random], options)
-        self._engine.observe(self._next_buffer(), self._first)
+        self._engine.observe(self._buffers.turn(), self._first)
         self._was_reset = True
         if self.render_mode == "human":
             self.render()
-        return self._observation(), self._info(False)
+        return self._buffers.observation(), self._info(False)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Hold an action for `frame_skip` ticks, or until the episode ends.
@@ -171,29 +156,17 @@ class NppEnv(gym.Env[Any, Any]):
         engine.advance(self._actions, 0, 1)
         if engine.slots["doors_changed"][0]:
             self._episodes.follow_doors()
-        engine.finish(self._next_buffer(), 0, 1)
+        engine.finish(self._buffers.turn(), 0, 1)
         truncated = bool(engine.truncated[0])
         if self.render_mode == "human":
             self.render()
         return (
-            self._observation(),
+            self._buffers.observation(),
             float(engine.rewards[0]),
             bool(engine.terminated[0]),
             truncated,
             self._info(truncated),
         )
-
-    def _next_buffer(self) -> int:
-        self._buffer = 1 - self._buffer
-        return self._buffer
-
-    def _observation(self) -> Any:
-        view = self._views[self._buffer]
-        if not (self.config.copy and self._owns_buffers):
-            return view.copy() if isinstance(view, dict) else view
-        if isinstance(view, dict):
-            return {key: array.copy() for key, array in view.items()}
-        return view.copy()
 
     def _info(self, truncated: bool) -> dict[str, Any]:
         frame, state, gold, switches, level, total, steps = self._engine.status(0)
@@ -226,7 +199,7 @@ class NppEnv(gym.Env[Any, Any]):
         return write_saved_state(SavedState.of(self._episodes, 0))
 
     def set_state(self, state: bytes | NDArray[np.uint8]) -> None:
-        """Restore a snapshot, or a vector of the `state` layout, of the present level or of one in the level set.
+        """Restore a snapshot, or a row of the `state` layout, of the present level or of one in the level set.
 
         Raises:
             StateError: It is foreign, truncated, of another version, or of a level that this environment does not have.
@@ -236,7 +209,7 @@ class NppEnv(gym.Env[Any, Any]):
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that this environment holds, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._arrays)
+        return memory_report(self, self._episodes, self._buffers.arrays)
 
     def render(self) -> Any:
         """A fresh uint8 (600, 1056, 3) picture, or None after drawing it in the window of `render_mode="human"`."""
@@ -307,12 +280,6 @@ def checked_action(action: Any) -> int:
     if not 0 <= value <= 5:
         raise NppError(f"action is {action!r}; it must be one of 0..5 ({', '.join(ACTIONS)})")
     return int(value)
-
-
-def _first_rows(arrays: Observation) -> Any:
-    if isinstance(arrays, dict):
-        return {key: array[0] for key, array in arrays.items()}
-    return arrays[0]
 
 
 def create_environment(

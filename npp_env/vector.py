@@ -101,16 +101,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._ended = self._engine.slots["ended"]
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
-        self._buffer = 0
-        self._owns_buffers = buffers is None
-        if buffers is not None:
-            self._layout.check_buffers(buffers, self.num_envs)
-            self._arrays = [buffers, buffers]
-        else:
-            first = self._layout.allocate(self.num_envs)
-            self._arrays = [first, first if self.config.copy else self._layout.allocate(self.num_envs)]
-        for number, arrays in enumerate(self._arrays):
-            self._engine.set_outputs(number, self._layout.outputs(arrays))
+        self._buffers = self._episodes.buffers(buffers)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -129,10 +120,9 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         mask = self._parse_mask(options.pop("reset_mask", None))
         chosen = np.flatnonzero(mask)
         self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options)
-        self._buffer = 1 - self._buffer
-        self._engine.observe(self._buffer, self._all)
+        self._engine.observe(self._buffers.turn(), self._all)
         self._was_reset = True
-        return self._observation(), self._info(mask if not mask.all() else None)
+        return self._buffers.observation(), self._info(mask if not mask.all() else None)
 
     def step(
         self, actions: Any
@@ -151,7 +141,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             self._restart_ended()
         self._pool.run(self._advance, self.num_envs)
         episodes.follow_doors()
-        self._buffer = 1 - self._buffer
+        self._buffers.turn()
         self._pool.run(self._finish, self.num_envs)
         rewards, terminated, truncated = (
             engine.rewards.copy(),
@@ -164,9 +154,9 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             if len(done):
                 info = self._final(done, terminated | truncated)
                 episodes.begin(done, fresh=False)
-                engine.observe(self._buffer, done)
+                engine.observe(self._buffers.current, done)
         info.update(self._info(None))
-        return self._observation(), rewards, terminated, truncated, info
+        return self._buffers.observation(), rewards, terminated, truncated, info
 
     def _restart_ended(self) -> None:
         ended = np.flatnonzero(self._ended)
@@ -178,7 +168,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._engine.advance(self._actions, first, last)
 
     def _finish(self, first: int, last: int) -> None:
-        self._engine.finish(self._buffer, first, last)
+        self._engine.finish(self._buffers.current, first, last)
 
     def _take_actions(self, actions: Any) -> None:
         if not self._was_reset:
@@ -223,14 +213,6 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             return seeding.np_random(seed)[0]
         return None if self._was_reset else self.np_random
 
-    def _observation(self) -> Any:
-        arrays = self._arrays[self._buffer]
-        if not (self.config.copy and self._owns_buffers):
-            return dict(arrays) if isinstance(arrays, dict) else arrays
-        if isinstance(arrays, dict):
-            return {key: array.copy() for key, array in arrays.items()}
-        return arrays.copy()
-
     def _info(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         ninjas, slots = self._episodes.ninjas, self._engine.slots
         values = (
@@ -252,7 +234,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return info
 
     def _final(self, done: NDArray[np.int64], mask: NDArray[np.bool_]) -> dict[str, Any]:
-        arrays = self._arrays[self._buffer]
+        arrays = self._buffers.arrays[self._buffers.current]
         final_obs = np.full(self.num_envs, None, dtype=object)
         for i in done.tolist():
             if isinstance(arrays, dict):
@@ -306,7 +288,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that these environments hold, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._arrays)
+        return memory_report(self, self._episodes, self._buffers.arrays)
 
     def render(self, indices: Sequence[int] | None = None) -> tuple[NDArray[np.uint8], ...] | None:
         """Fresh uint8 (600, 1056, 3) pictures of all or some environments."""

@@ -30,33 +30,6 @@ class NavigationGraph:
         StateError: The block is not a navigation graph of this version.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "block",
-        "door_entity",
-        "door_slot",
-        "door_switch_node",
-        "door_trap",
-        "edge_door",
-        "edge_features",
-        "edge_kind",
-        "edge_start",
-        "edge_target",
-        "exit_slot",
-        "gate_door",
-        "gate_start",
-        "lattice_count",
-        "nearest_node",
-        "node_count",
-        "node_entity",
-        "node_kind",
-        "node_x",
-        "node_y",
-        "spawn_node",
-        "split_half",
-        "split_node",
-    )
-
     def __init__(self, block: NDArray[np.uint8]) -> None:
         numbers, arrays = GRAPH_FORMAT.open(block)
         self.block = block

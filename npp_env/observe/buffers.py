@@ -139,6 +139,49 @@ class ObservationLayout:
         return gym.spaces.Box(0, 255, (self.nbytes,), np.uint8)
 
 
+class DoubleBuffer:
+    """Two sets of arrays that observations are written to in turns, and what of them is handed out.
+
+    Args:
+        layout: What they hold.
+        num_envs: Rows.
+        copy: Whether copies are handed out; one set is enough then.
+        given: The caller's own arrays, written in place every time and handed out as they are.
+        single: Whether the observation of the one environment is handed out, not a batch.
+
+    Attributes:
+        arrays: Both sets.
+        current: Number of the one that was written last.
+    """
+
+    def __init__(
+        self, layout: ObservationLayout, num_envs: int, copy: bool, given: Observation | None, single: bool
+    ) -> None:
+        if given is not None:
+            layout.check_buffers(given, num_envs)
+        first = layout.allocate(num_envs) if given is None else given
+        self._copies = copy and given is None
+        self.arrays = [first, first if copy or given is not None else layout.allocate(num_envs)]
+        self.current = 0
+        self._views: list[Any] = self.arrays
+        if single:
+            self._views = [{k: a[0] for k, a in s.items()} if isinstance(s, dict) else s[0] for s in self.arrays]
+
+    def turn(self) -> int:
+        """Number of the set to write now."""
+        self.current = 1 - self.current
+        return self.current
+
+    def observation(self) -> Any:
+        """What was written last; see the environments for who owns it."""
+        view = self._views[self.current]
+        if not self._copies:
+            return dict(view) if isinstance(view, dict) else view
+        if isinstance(view, dict):
+            return {key: array.copy() for key, array in view.items()}
+        return view.copy()
+
+
 def as_rows(array: NDArray[Any], row_bytes: int) -> NDArray[np.uint8]:
     """An array as rows of bytes; a view."""
     rows = array.reshape(len(array), -1).view(np.uint8)

@@ -1,4 +1,4 @@
-"""What decoding needs beside the vectors: levels and door configurations, loaded when a vector asks for them."""
+"""What decoding needs beside the states: levels and door configurations, loaded when a row asks for them."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class SourceTable:
 
     Args:
         rows: The decoder that reads the tables.
-        levels: The levels that vectors may belong to.
+        levels: The levels that states may belong to.
         loader: Loads what the decoded keys depend on.
         keys: The decoded keys.
         capacity: Sizes of the padded observations.
@@ -138,7 +138,7 @@ class SourceTable:
         """Load what a row lacks.
 
         Args:
-            row: The vector.
+            row: The row.
             problem: What the row decoder said of it.
             at: Its number in the batch, for messages.
 
@@ -148,11 +148,11 @@ class SourceTable:
         header = row[: STATE_ROW.itemsize].view(STATE_ROW)[0]
         if problem == OTHER_VERSION:
             raise StateError(
-                f"vector {at} has version {header['version']}, which this npp_env does not read; "
-                f"vectors are made by the same version of npp_env with layout='state'"
+                f"row {at} has version {header['version']}, which this npp_env does not read; "
+                f"rows are made by the same version of npp_env with layout='state'"
             )
         if problem not in (UNKNOWN_LEVEL, UNKNOWN_DOORS):
-            raise StateError(f"vector {at} holds no state of the game: it is blank or damaged")
+            raise StateError(f"row {at} holds no state of the game: it is blank or damaged")
         digest = header["level"].tobytes()
         if digest not in self._loaded:
             self._enter_level(digest, self._load_level(self._find(digest, int(header["level_index"]), at)))
@@ -175,7 +175,7 @@ class SourceTable:
                 found: Level = self._levels[number]
                 return found
         raise StateError(
-            f"vector {at} belongs to level {wanted} (number {index}), which is not in the level set; "
+            f"row {at} belongs to level {wanted} (number {index}), which is not in the level set; "
             f"decode with the levels that the environment has"
         )
 

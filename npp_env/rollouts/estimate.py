@@ -164,7 +164,7 @@ def storage_choices(
     numbers = sum(spec.size for spec in specs)
     largest = max(spec.size for spec in specs)
     declared = sum(spec.nbytes for spec in specs)
-    vector = STATE_ROW.itemsize + largest_state_bytes(found, cache)
+    row_bytes = STATE_ROW.itemsize + largest_state_bytes(found, cache)
     choices = [
         StorageChoice("dense float32", 4.0 * numbers, 0, 4.0 * largest, "an older SB3, or observations made float32"),
         StorageChoice(
@@ -185,15 +185,15 @@ def storage_choices(
         )
         choices.append(_packed_choice(specs, graph_sizes(found, capacity, cache)))
     how = "layout='state', decoded by StateFeatures or ObservationDecoder"
-    choices.append(StorageChoice("compact state", vector, 0, vector, how))
-    own = mean_vector_bytes(found, cache)
+    choices.append(StorageChoice("compact state", row_bytes, 0, row_bytes, how))
+    own = mean_row_bytes(found, cache)
     once = f"{how}; StateRolloutBuffer, StateReplayBuffer or StateStore"
     choices.append(StorageChoice("compact state, own length", own, 0, 0, once, shares_next=True))
     return choices
 
 
-def mean_vector_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
-    """Bytes of a vector in a `StateStore`, over (at most 64 of) the levels."""
+def mean_row_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
+    """Bytes of a row in a `StateStore`, over (at most 64 of) the levels."""
     sizes = [STATE_ROW.itemsize + handle_of(levels[i], cache).state_bytes for i in _sampled(levels)]
     return float(np.mean([-(-size // CLASS_BYTES) * CLASS_BYTES for size in sizes])) + INDEX_BYTES
 

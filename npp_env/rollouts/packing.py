@@ -219,15 +219,13 @@ class RepeatedColumn:
 class MixedColumn:
     """A padded key of which some fields change less often: valid items only, and of their fields what changed."""
 
-    def __init__(
-        self, row: ObservationRow, positions: int, lanes: int, shape: tuple[int, ...], dtype: np.dtype[Any]
-    ) -> None:
+    def __init__(self, row: ObservationRow, positions: int, lanes: int, shape: tuple[int, ...]) -> None:
         self._groups, self._state_columns = repeated_columns(row), row.columns(Varies.STATE)
         self._repeated = [RepeatedRows(positions, lanes) for _ in self._groups]
         self._changing = ChangingRows(positions)
         self._counts = np.zeros(positions, np.int32)
         self._last = [0] * lanes
-        self._memory = _Memory(shape, dtype)
+        self._memory = _Memory(shape, row.dtype)
         self._held = np.zeros(0, np.int32)
         self._held_blocks: list[list[NDArray[np.uint8] | None]] = []
 
@@ -239,8 +237,7 @@ class MixedColumn:
     def put(self, first: int, rows: NDArray[Any]) -> None:
         """Keep rows."""
         for lane, row in enumerate(rows):
-            count = self._count(row, self._last[lane])
-            self._last[lane] = count
+            count = self._last[lane] = self._count(row, self._last[lane])
             position = first + lane
             self._counts[position] = count
             self._changing.put(position, _plane(row, count, self._state_columns))
@@ -304,8 +301,7 @@ def _write_plane(row: NDArray[Any], count: int, columns: tuple[int, ...], block:
 
 def repeated_columns(row: ObservationRow) -> list[tuple[int, ...]]:
     """Fields of a key that change together, but not with every state."""
-    groups = (row.columns(varies) for varies in Varies if varies is not Varies.STATE)
-    return [group for group in groups if group]
+    return [group for varies in Varies if varies < Varies.STATE and (group := row.columns(varies))]
 
 
 def make_column(key: str, positions: int, lanes: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Column:
@@ -313,8 +309,8 @@ def make_column(key: str, positions: int, lanes: int, shape: tuple[int, ...], dt
     row = ROWS.get(key)
     if row is not None and row.varies is Varies.LEVEL:
         return RepeatedColumn(positions, lanes, shape, dtype)
-    if row is not None and row.steadier and len(shape) == 2 and shape[1] == len(row.fields):
-        return MixedColumn(row, positions, lanes, shape, dtype)
+    if row is not None and row.steadier and dtype == row.dtype and shape[1:] == (len(row.fields),):
+        return MixedColumn(row, positions, lanes, shape)
     return DenseColumn(positions, shape, dtype)
 
 

@@ -15,7 +15,7 @@ from npp_env.errors import ConfigError, LevelError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
-from npp_env.observe.buffers import ObservationLayout
+from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.engine import Engine
 from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
 from npp_env.runtime.sampling import LevelSampling, UniformSampling
@@ -105,6 +105,13 @@ class Episodes:
         self._doors_changed = self.engine.slots["doors_changed"]
         self._viewed: NDArray[np.uint8] | None = None
         self._ninjas: NDArray[Any] = np.empty(0)
+
+    def buffers(self, given: Observation | None, *, single: bool = False) -> DoubleBuffer:
+        """Make the arrays that the engine writes observations to; see `DoubleBuffer`."""
+        buffers = DoubleBuffer(self.layout, self.engine.num_envs, self.config.copy, given, single)
+        for number, arrays in enumerate(buffers.arrays):
+            self.engine.set_outputs(number, self.layout.outputs(arrays))
+        return buffers
 
     @property
     def num_levels(self) -> int:
