@@ -10,18 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.config import FRAME_KEYS, VECTOR_KEYS
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.spec import OBSERVATION_GROUPS
 from npp_env.profiling.soak import ACTION_SHARES
 
 ENVIRONMENT_ID = "npp_env:Npp-v0"
 OBSERVATION_SETS: dict[str, tuple[str, ...]] = {
-    "vectors": VECTOR_KEYS,
+    **OBSERVATION_GROUPS,
     "entities": ("game_state", "entity_states", "switch_states", "action_mask"),
     "spatial": ("game_state", "spatial_context", "action_mask"),
-    "frames": FRAME_KEYS,
-    "graph": GRAPH_KEYS,
-    "all": OBSERVATION_KEYS,
 }
 """What is measured separately; `graph` has the default capacity of 4500 nodes and 18500 edges."""
 

@@ -1,4 +1,4 @@
-"""Storing observations: bytes for each way to do it, and how fast compact vectors are decoded."""
+"""Storing observations: bytes for each way to do it, and how fast state rows are decoded."""
 
 from __future__ import annotations
 
@@ -42,15 +42,15 @@ def corridor_level() -> Level:
     return Level.from_parts(tiles, records, name="corridors")
 
 
-def play_vectors(levels: LevelSet, count: int, num_envs: int = 64) -> NDArray[np.uint8]:
-    """Compact vectors of random play in random order, (about count, bytes)."""
+def play_states(levels: LevelSet, count: int, num_envs: int = 64) -> NDArray[np.uint8]:
+    """State rows of random play in random order, (about count, bytes)."""
     env = NppVectorEnv(num_envs, levels=levels, observation={"layout": "state"})
     rows = [env.reset(seed=0)[0]]
     for actions in held_actions(count // num_envs - 1, num_envs):
         rows.append(env.step(actions)[0])
-    vectors: NDArray[np.uint8] = np.concatenate(rows)
-    np.random.default_rng(0).shuffle(vectors)
-    return vectors
+    states: NDArray[np.uint8] = np.concatenate(rows)
+    np.random.default_rng(0).shuffle(states)
+    return states
 
 
 def packed_bytes(levels: LevelSet, quick: bool) -> float:
@@ -106,10 +106,10 @@ def _verdict(count: float, limit: float | None) -> str:
 
 def measure_decoding(name: str, levels: LevelSet, targets: dict[str, int], quick: bool) -> dict[str, Any]:
     """Observations decoded per CPU second, on one thread, out of minibatches in random order."""
-    vectors = play_vectors(levels, 1024 if quick else 4096)
+    states = play_states(levels, 1024 if quick else 4096)
     sets = {k: OBSERVATION_SETS[k] for k in ("vectors", "graph", "frames", "all")}
     sets.update({key: (key,) for key in OBSERVATION_KEYS})
-    batches = np.arange(len(vectors)).reshape(-1, MINIBATCH)
+    batches = np.arange(len(states)).reshape(-1, MINIBATCH)
     rows = []
     for label, keys in sets.items():
         decoder = ObservationDecoder({"observation": {"keys": keys}}, levels)
@@ -120,9 +120,9 @@ def measure_decoding(name: str, levels: LevelSet, targets: dict[str, int], quick
 
             def work(decoder: ObservationDecoder = decoder, out: Any = out) -> None:
                 for indices in batches:
-                    decoder.decode(vectors, out=out, indices=indices)
+                    decoder.decode(states, out=out, indices=indices)
 
-            speeds.append(measure_speed(work, len(vectors), 0.1 if quick else 0.6).per_cpu_second)
+            speeds.append(measure_speed(work, len(states), 0.1 if quick else 0.6).per_cpu_second)
         target = targets.get(label)
         rows.append([label, *(rounded(speed) for speed in speeds), f"{target:,}" if target else ""])
     return {

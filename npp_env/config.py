@@ -12,13 +12,11 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from npp_env.errors import ArgumentNameError, ConfigError
-from npp_env.observe.spec import LAYOUTS, OBSERVATION_KEYS, Capacity
-
-VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
-FRAME_KEYS = ("player_frame", "global_view")
+from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, LAYOUTS, OBSERVATION_KEYS, ROWS, Capacity
 
 _Config = TypeVar("_Config", bound="_Checked")
 
@@ -87,12 +85,12 @@ class ObservationConfig(_Checked):
 
     Attributes:
         keys: Which observations, in this order; see `npp_env.NppEnv` for all of them.
-        layout: `dict` gives a dictionary of arrays; `flat` one float16 vector of all keys; `packed` one uint8 vector
-            of their bytes; `state` one uint8 vector with the exact state, from which any observation can be rebuilt.
+        layout: `dict` gives a dictionary of arrays; `flat` one float16 row of all keys; `packed` one uint8 row of
+            their bytes; `state` one uint8 row with the exact state, from which any observation can be rebuilt.
         max_entities: Rows of `entity_states`.
     """
 
-    keys: tuple[str, ...] = VECTOR_KEYS
+    keys: tuple[str, ...] = DEFAULT_KEYS
     layout: str = "dict"
     max_entities: int = 16
 
@@ -248,10 +246,7 @@ class EnvironmentConfig(_Checked):
     @property
     def needs_graph(self) -> bool:
         """Whether a selected observation or the reward needs the navigation graph."""
-        if self.reward.shaping_weight != 0:
-            return True
-        keys = self.observation.keys
-        return any(key == "reachability_features" or key.startswith("graph_") for key in keys)
+        return self.reward.shaping_weight != 0 or any(ROWS[key].needs_graph for key in self.observation.keys)
 
     @property
     def capacity(self) -> Capacity:
@@ -261,11 +256,11 @@ class EnvironmentConfig(_Checked):
     @property
     def needs_background(self) -> bool:
         """Whether a selected observation is a frame."""
-        return any(key in FRAME_KEYS for key in self.observation.keys)
+        return any(ROWS[key].needs_background for key in self.observation.keys)
 
     @classmethod
     def for_training(cls, **overrides: Any) -> EnvironmentConfig:
-        """One environment for a training loop: vector observations, shaped reward, fresh arrays."""
+        """One environment for a training loop: numbers that say where things are, shaped reward, fresh arrays."""
         keys = ("game_state", "reachability_features", "switch_states", "spatial_context", "action_mask")
         return cls(observation=ObservationConfig(keys=keys)).with_overrides(overrides)
 
@@ -281,7 +276,7 @@ class EnvironmentConfig(_Checked):
         - the graph is built only if a selected observation or the reward needs it, once per level and host: a few
           hundred kilobytes per level, nothing per environment.
         """
-        return cls(copy=False, observation=ObservationConfig(keys=VECTOR_KEYS)).with_overrides(overrides)
+        return cls(copy=False, observation=ObservationConfig(keys=DEFAULT_KEYS)).with_overrides(overrides)
 
     @classmethod
     def for_evaluation(cls, **overrides: Any) -> EnvironmentConfig:
@@ -290,8 +285,8 @@ class EnvironmentConfig(_Checked):
 
     @classmethod
     def for_visual_testing(cls, **overrides: Any) -> EnvironmentConfig:
-        """Frames as well as vectors, one tick per step: for looking at what an agent does and sees."""
-        keys = (*VECTOR_KEYS, *FRAME_KEYS)
+        """Frames as well as numbers, one tick per step: for looking at what an agent does and sees."""
+        keys = (*DEFAULT_KEYS, *FRAME_KEYS)
         return cls(frame_skip=1, observation=ObservationConfig(keys=keys)).with_overrides(overrides)
 
 
@@ -341,4 +336,10 @@ def resolve_config(
             if not isinstance(config, Mapping):
                 raise ConfigError(f"config is {config!r}; it must be an EnvironmentConfig or a dictionary")
             resolved = resolved.with_overrides(config)
-    return resolved.with_overrides(overrides) if overrides else resolved
+    return _shared(resolved.with_overrides(overrides) if overrides else resolved)
+
+
+@lru_cache(maxsize=64)
+def _shared(config: EnvironmentConfig) -> EnvironmentConfig:
+    """The first of equal configurations: environments that are made alike need not hold 2 KB each."""
+    return config

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import struct
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
@@ -13,19 +12,16 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError
-from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import FOREIGN_LEVEL, Episodes, LevelResources
+from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
+from npp_env.runtime.level_resources import FOREIGN_LEVEL
 from npp_env.runtime.memory import MemoryReport, memory_report
 from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
 from npp_env.sim.outcome import outcome_of
 
 ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
-# frame, gold, (stamp, arming), state, ..., switches: where the ninja's counters lie in a state.
-_COUNTERS = struct.Struct("<ii8xb9xb")
-_COUNTERS_OFFSET = 112
 
 
 class NppEnv(gym.Env[Any, Any]):
@@ -149,23 +145,8 @@ class NppEnv(gym.Env[Any, Any]):
         self.observation_space = self._layout.space()
         self._actions = np.zeros(1, np.uint8)
         self._first = np.zeros(1, np.int64)
-        self._buffer = 0
-        self._set_buffers(buffers)
+        self._buffers = self._episodes.buffers(buffers, single=True)
         self._was_reset = False
-
-    def _set_buffers(self, buffers: Observation | None) -> None:
-        self._owns_buffers = buffers is None
-        if buffers is not None:
-            self._layout.check_buffers(buffers, 1)
-            self._arrays = [buffers, buffers]
-        elif self.config.copy:
-            # Copies are handed out, so one buffer is enough.
-            self._arrays = [self._layout.allocate(1)] * 2
-        else:
-            self._arrays = [self._layout.allocate(1), self._layout.allocate(1)]
-        for number, arrays in enumerate(self._arrays):
-            self._engine.set_outputs(number, self._layout.outputs(arrays))
-        self._views = [_first_rows(arrays) for arrays in self._arrays]
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
@@ -179,16 +160,13 @@ class NppEnv(gym.Env[Any, Any]):
             Observation (see the class for who owns it) and info.
         """
         super().reset(seed=seed)
-        if seed is not None or not self._was_reset:
-            self._episodes.keys[0] = self.np_random.integers(2**63)
-            self._episodes.episodes[0] = -1
-        level = level_option(self._episodes, options)
-        self._episodes.begin(self._first, level)
-        self._engine.finish(self._next_buffer(), 0, 1)
+        random = self.np_random if seed is not None or not self._was_reset else None
+        self._episodes.reset(self._first, [random], options)
+        self._engine.observe(self._buffers.turn(), self._first)
         self._was_reset = True
         if self.render_mode == "human":
             self.render()
-        return self._observation(), self._info(False)
+        return self._buffers.observation(), self._info(False)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Hold an action for `frame_skip` ticks, or until the episode ends.
@@ -203,42 +181,22 @@ class NppEnv(gym.Env[Any, Any]):
         engine.advance(self._actions, 0, 1)
         if engine.slots["doors_changed"][0]:
             self._episodes.follow_doors()
-        engine.finish(self._next_buffer(), 0, 1)
+        engine.finish(self._buffers.turn(), 0, 1)
         truncated = bool(engine.truncated[0])
         if self.render_mode == "human":
             self.render()
         return (
-            self._observation(),
+            self._buffers.observation(),
             float(engine.rewards[0]),
             bool(engine.terminated[0]),
             truncated,
             self._info(truncated),
         )
 
-    def _next_buffer(self) -> int:
-        self._buffer = 1 - self._buffer
-        return self._buffer
-
-    def _observation(self) -> Any:
-        view = self._views[self._buffer]
-        if not (self.config.copy and self._owns_buffers):
-            return view.copy() if isinstance(view, dict) else view
-        if isinstance(view, dict):
-            return {key: array.copy() for key, array in view.items()}
-        return view.copy()
-
     def _info(self, truncated: bool) -> dict[str, Any]:
-        frame, gold, state, switches = _COUNTERS.unpack_from(self._engine.states.data, _COUNTERS_OFFSET)
-        slot = self._engine.slots[0]
-        return {
-            "frame": frame,
-            "outcome": int(outcome_of(state, truncated)),
-            "gold": gold,
-            "level": int(slot["level_index"]),
-            "phase": 1 if switches else 0,
-            "episode_return": float(slot["episode_return"]),
-            "episode_steps": int(slot["episode_steps"]),
-        }
+        frame, state, gold, switches, level, total, steps = self._engine.status(0)
+        values = (frame, int(outcome_of(state, truncated)), gold, level, 1 if switches else 0, total, steps)
+        return dict(zip(INFO_KEYS, values, strict=True))
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference to the ninja's motion in the present state; a fresh array (6,).
@@ -246,9 +204,10 @@ class NppEnv(gym.Env[Any, Any]):
         When the ninja is dead or has won only idle does. A jump that is held on since the last tick does nothing unless
         the ninja is rising or the jump buffer is not idle: the three actions with a jump are 0 then. All else is 1.
         """
-        mask = np.zeros(6, np.uint8)
-        self._engine.write_key(0, OBSERVATION_KEYS.index("action_mask"), mask)
-        return mask.astype(np.bool_)
+        mask = np.zeros((1, 6), np.uint8)
+        self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), mask)
+        allowed: NDArray[np.bool_] = mask[0].astype(np.bool_)
+        return allowed
 
     @property
     def num_levels(self) -> int:
@@ -265,7 +224,7 @@ class NppEnv(gym.Env[Any, Any]):
         return write_saved_state(SavedState.of(self._episodes, 0))
 
     def set_state(self, state: bytes | NDArray[np.uint8]) -> None:
-        """Restore a snapshot, or a vector of the `state` layout, of the present level or of one in the level set.
+        """Restore a snapshot, or a row of the `state` layout, of the present level or of one in the level set.
 
         Raises:
             StateError: It is foreign, truncated, of another version, or of a level that this environment does not have.
@@ -275,7 +234,7 @@ class NppEnv(gym.Env[Any, Any]):
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that this environment holds, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._arrays)
+        return memory_report(self, self._episodes, self._buffers.arrays)
 
     def render(self) -> Any:
         """A fresh uint8 (600, 1056, 3) picture, or None after drawing it in the window of `render_mode="human"`."""
@@ -333,31 +292,6 @@ class NppEnv(gym.Env[Any, Any]):
         return twin
 
 
-def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
-    """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
-    levels = overrides.get("levels")
-    if levels is None or isinstance(levels, str):
-        return None, overrides
-    if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
-        return None, overrides
-    return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
-
-
-def level_option(episodes: Episodes, options: Mapping[str, Any] | None) -> LevelResources | None:
-    """The level that `reset(options={"level": ...})` asks for, or None."""
-    level = (options or {}).get("level")
-    if level is None:
-        return None
-    if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
-        count = episodes.num_levels
-        if not 0 <= level < count:
-            raise ConfigError(f"options['level'] is {level}; the level set has numbers 0 to {count - 1}")
-        return episodes.resources(int(level))
-    if isinstance(level, (str, Level)):
-        return episodes.foreign(level)
-    raise ConfigError(f"options['level'] is {level!r}; it must be a number, a level specification or a Level")
-
-
 def checked_action(action: Any) -> int:
     """An action as an int.
 
@@ -371,12 +305,6 @@ def checked_action(action: Any) -> int:
     if not 0 <= value <= 5:
         raise NppError(f"action is {action!r}; it must be one of 0..5 ({', '.join(ACTIONS)})")
     return int(value)
-
-
-def _first_rows(arrays: Observation) -> Any:
-    if isinstance(arrays, dict):
-        return {key: array[0] for key, array in arrays.items()}
-    return arrays[0]
 
 
 def create_environment(

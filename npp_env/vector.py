@@ -12,18 +12,15 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.env import level_option, split_levels
 from npp_env.errors import ConfigError, NppError
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import Episodes
+from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
 from npp_env.runtime.memory import MemoryReport, memory_report
 from npp_env.runtime.sampling import parse_sampling
 from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
 from npp_env.runtime.thread_pool import RangePool
 from npp_env.sim.outcome import outcomes_of
-
-_INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
 
 
 class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -100,20 +97,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._all = np.arange(self.num_envs)
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.setflags(write=False)
-        self._everyone = {f"_{key}": self._everywhere for key in _INFO_KEYS}
+        self._everyone = {f"_{key}": self._everywhere for key in INFO_KEYS}
         self._ended = self._engine.slots["ended"]
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
-        self._buffer = 0
-        self._owns_buffers = buffers is None
-        if buffers is not None:
-            self._layout.check_buffers(buffers, self.num_envs)
-            self._arrays = [buffers, buffers]
-        else:
-            first = self._layout.allocate(self.num_envs)
-            self._arrays = [first, first if self.config.copy else self._layout.allocate(self.num_envs)]
-        for number, arrays in enumerate(self._arrays):
-            self._engine.set_outputs(number, self._layout.outputs(arrays))
+        self._buffers = self._episodes.buffers(buffers)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -130,17 +118,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         seeds = self._parse_seeds(seed)
         options = dict(options or {})
         mask = self._parse_mask(options.pop("reset_mask", None))
-        level = level_option(self._episodes, options)
         chosen = np.flatnonzero(mask)
-        self._seed(chosen, seeds)
-        self._episodes.begin(chosen, level)
-        self._engine.slots["fresh"][chosen] = 0
-        self._engine.truncated[chosen] = False
-        self._engine.terminated[chosen] = False
-        self._buffer = 1 - self._buffer
-        self._engine.observe(self._buffer, self._all)
+        self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options)
+        self._engine.observe(self._buffers.turn(), self._all)
         self._was_reset = True
-        return self._observation(), self._info(mask if not mask.all() else None)
+        return self._buffers.observation(), self._info(mask if not mask.all() else None)
 
     def step(
         self, actions: Any
@@ -159,7 +141,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             self._restart_ended()
         self._pool.run(self._advance, self.num_envs)
         episodes.follow_doors()
-        self._buffer = 1 - self._buffer
+        self._buffers.turn()
         self._pool.run(self._finish, self.num_envs)
         rewards, terminated, truncated = (
             engine.rewards.copy(),
@@ -171,13 +153,10 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             done = np.flatnonzero(terminated | truncated)
             if len(done):
                 info = self._final(done, terminated | truncated)
-                episodes.begin(done)
-                engine.slots["fresh"][done] = 0
-                engine.terminated[done] = False
-                engine.truncated[done] = False
-                engine.observe(self._buffer, done)
+                episodes.begin(done, fresh=False)
+                engine.observe(self._buffers.current, done)
         info.update(self._info(None))
-        return self._observation(), rewards, terminated, truncated, info
+        return self._buffers.observation(), rewards, terminated, truncated, info
 
     def _restart_ended(self) -> None:
         ended = np.flatnonzero(self._ended)
@@ -189,7 +168,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._engine.advance(self._actions, first, last)
 
     def _finish(self, first: int, last: int) -> None:
-        self._engine.finish(self._buffer, first, last)
+        self._engine.finish(self._buffers.current, first, last)
 
     def _take_actions(self, actions: Any) -> None:
         if not self._was_reset:
@@ -228,25 +207,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise NppError("the first reset must cover all environments")
         return mask
 
-    def _seed(self, chosen: NDArray[np.int64], seeds: list[int | None]) -> None:
-        for i in chosen.tolist():
-            seed = seeds[i]
-            if seed is not None:
-                random, _ = seeding.np_random(seed)
-            elif self._was_reset:
-                continue
-            else:
-                random = self.np_random
-            self._episodes.keys[i] = random.integers(2**63)
-            self._episodes.episodes[i] = -1
-
-    def _observation(self) -> Any:
-        arrays = self._arrays[self._buffer]
-        if not (self.config.copy and self._owns_buffers):
-            return dict(arrays) if isinstance(arrays, dict) else arrays
-        if isinstance(arrays, dict):
-            return {key: array.copy() for key, array in arrays.items()}
-        return arrays.copy()
+    def _random(self, seed: int | None) -> np.random.Generator | None:
+        """What the levels of an environment are drawn from; None if it goes on as before."""
+        if seed is not None:
+            return seeding.np_random(seed)[0]
+        return None if self._was_reset else self.np_random
 
     def _info(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
         ninjas, slots = self._episodes.ninjas, self._engine.slots
@@ -259,17 +224,17 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             slots["episode_return"].copy(),
             slots["episode_steps"].astype(np.int64),
         )
-        info: dict[str, Any] = dict(zip(_INFO_KEYS, values, strict=True))
+        info: dict[str, Any] = dict(zip(INFO_KEYS, values, strict=True))
         if mask is None:
             info.update(self._everyone)
             return info
-        for key, value in zip(_INFO_KEYS, values, strict=True):
+        for key, value in zip(INFO_KEYS, values, strict=True):
             value[~mask] = 0
             info[f"_{key}"] = mask.copy()
         return info
 
     def _final(self, done: NDArray[np.int64], mask: NDArray[np.bool_]) -> dict[str, Any]:
-        arrays = self._arrays[self._buffer]
+        arrays = self._buffers.arrays[self._buffers.current]
         final_obs = np.full(self.num_envs, None, dtype=object)
         for i in done.tolist():
             if isinstance(arrays, dict):
@@ -290,8 +255,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
-        code = OBSERVATION_KEYS.index("action_mask")
-        self._engine.write_key_range(code, self._masks)
+        self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), self._masks)
         return self._masks.view(np.bool_)
 
     def get_state(self, indices: Sequence[int] | None = None) -> list[bytes]:
@@ -324,7 +288,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that these environments hold, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._arrays)
+        return memory_report(self, self._episodes, self._buffers.arrays)
 
     def render(self, indices: Sequence[int] | None = None) -> tuple[NDArray[np.uint8], ...] | None:
         """Fresh uint8 (600, 1056, 3) pictures of all or some environments."""

@@ -5,22 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from npp_env.config import FRAME_KEYS, VECTOR_KEYS
 from npp_env.errors import ConfigError
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.spec import OBSERVATION_GROUPS, OBSERVATION_KEYS
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
 from npp_env.profiling.guard import MemoryGuard
 
 LEAK = 3
 """Exit code of commands that find growing memory."""
-
-OBSERVATION_GROUPS: dict[str, tuple[str, ...]] = {
-    "vectors": VECTOR_KEYS,
-    "frames": FRAME_KEYS,
-    "graph": GRAPH_KEYS,
-    "all": OBSERVATION_KEYS,
-}
-"""Short names for several observations."""
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:

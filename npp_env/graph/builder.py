@@ -12,7 +12,8 @@ from npp_env.graph.edges import Contacts, EdgeSet, Special, split_keys
 from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX, blocked_image, solid_image
 from npp_env.graph.images import label_pieces
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
-from npp_env.graph.nodes import LatticeNodes, find_nodes, nodes_at
+from npp_env.graph.node_lookup import nodes_at
+from npp_env.graph.nodes import LatticeNodes, find_nodes
 from npp_env.graph.one_ways import OneWay, find_one_ways
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
@@ -70,7 +71,7 @@ def build_graph(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
         **_door_sections(geometry["entities"], doors, count, ends),
     }
     spawn = int(nodes_at(nodes.nearest, nodes.split_half, nodes.split_node, *np.array(level.spawn)[:, None])[0])
-    return GRAPH_FORMAT.pack([count + len(ends.x), count, len(edges.keys), len(doors), spawn], arrays)
+    return GRAPH_FORMAT.pack(arrays, [count + len(ends.x), count, len(edges.keys), len(doors), spawn])
 
 
 def _reachable_from_outside(

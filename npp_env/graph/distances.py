@@ -165,7 +165,6 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
         "<f4",
     )
     return DISTANCES_FORMAT.pack(
-        [graph.node_count, spawn, directly, switch_node, exit_node, *floats.view("<i4").tolist()],
         {
             "switch_distance": switch.distance,
             "exit_distance": way_out.distance,
@@ -176,6 +175,7 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
             "reachable": reachable,
             "blocked": switch.blocked | way_out.blocked << 1 | plan.blocked << 2,
         },
+        [graph.node_count, spawn, directly, switch_node, exit_node, *floats.view("<i4").tolist()],
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from npp_env.graph.block import BlockFormat
+from npp_env.level.block import BlockFormat
 
 NO_NODE = 65535
 NO_DOOR = -1

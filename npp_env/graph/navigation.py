@@ -9,15 +9,12 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
-from npp_env.graph.nodes import nodes_at
+from npp_env.graph.node_lookup import nodes_at
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
 
 if TYPE_CHECKING:
     import networkx
-
-# Flags of doors whose switch was taken, as the kernel keeps them.
-LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN, EXIT_SWITCH_TAKEN = 3, 2, 1
 
 
 class NavigationGraph:
@@ -32,33 +29,6 @@ class NavigationGraph:
     Raises:
         StateError: The block is not a navigation graph of this version.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "block",
-        "door_entity",
-        "door_slot",
-        "door_switch_node",
-        "door_trap",
-        "edge_door",
-        "edge_features",
-        "edge_kind",
-        "edge_start",
-        "edge_target",
-        "exit_slot",
-        "gate_door",
-        "gate_start",
-        "lattice_count",
-        "nearest_node",
-        "node_count",
-        "node_entity",
-        "node_kind",
-        "node_x",
-        "node_y",
-        "spawn_node",
-        "split_half",
-        "split_node",
-    )
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
         numbers, arrays = GRAPH_FORMAT.open(block)
@@ -115,16 +85,6 @@ class NavigationGraph:
     def nodes_of_kind(self, kind: NodeKind) -> NDArray[np.int64]:
         """All nodes of a kind, ascending; a fresh array."""
         return np.flatnonzero(self.node_kind == kind)
-
-    def configuration_of(self, flags: NDArray[np.uint8]) -> bytes:
-        """The configuration of a state: one bit per door, then per exit told apart, set once its switch was taken.
-
-        Args:
-            flags: The flags of a state (`npp_env.sim.views.flags_view`).
-        """
-        doors = flags[self.door_slot] == np.where(self.door_trap, TRAP_DOOR_TAKEN, LOCKED_DOOR_TAKEN)
-        exits = flags[self.exit_slot] == EXIT_SWITCH_TAKEN
-        return np.packbits(np.concatenate([doors, exits]), bitorder="little").tobytes()
 
     def configuration(self, config: bytes | int) -> bytes:
         """The canonical form of a configuration, given as a bit mask or as bytes (bit 0 of byte 0 is door 0).

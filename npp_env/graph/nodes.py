@@ -82,25 +82,6 @@ def half_cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int
     return np.asarray(row * HALF_COLUMNS + column, np.int64)
 
 
-def nodes_at(
-    nearest: NDArray[np.uint16],
-    split_half: NDArray[np.uint16],
-    split_node: NDArray[np.uint16],
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-) -> NDArray[np.uint16]:
-    """The node of each position: by its half cell, and by the nearest pixel where that has several; a fresh array."""
-    half = half_cells(x, y)
-    nodes = nearest[half]
-    if len(split_half):
-        place = np.minimum(np.searchsorted(split_half, half), len(split_half) - 1)
-        split = np.flatnonzero(split_half[place] == half)
-        px = np.clip(np.rint(x[split] - HALF_PX * (half[split] % HALF_COLUMNS)), 0, HALF_PX - 1)
-        py = np.clip(np.rint(y[split] - HALF_PX * (half[split] // HALF_COLUMNS)), 0, HALF_PX - 1)
-        nodes[split] = split_node[place[split], (py * HALF_PX + px).astype(np.int64)]
-    return nodes
-
-
 def _pixels_from_far_to_near() -> list[int]:
     """Pixels of a half cell by distance from its centre; later assignments win."""
     y, x = np.divmod(np.arange(PIXELS), HALF_PX)

@@ -1,4 +1,4 @@
-"""A Stable-Baselines3 features extractor that decodes compact vectors, so that buffers store states only.
+"""A Stable-Baselines3 features extractor that decodes state rows, so that buffers store states only.
 
     env = NppVecEnv(128, observation={"keys": keys, "layout": "state"})
     PPO("MlpPolicy", env, policy_kwargs={
@@ -32,17 +32,17 @@ from npp_env.rollouts.decoder import ObservationDecoder
 
 
 class StateFeatures(BaseFeaturesExtractor):
-    """Decodes compact vectors and gives the result to another features extractor.
+    """Decodes state rows and gives the result to another features extractor.
 
     That one sees exactly what it would see with `layout="dict"`: the same keys in the same order, images channels
     first, preprocessed by SB3. So the same seed gives the same network and the same losses.
 
     Args:
-        observation_space: The space of the vectors, `Box(0, 255, (stack * vector_bytes,), uint8)`.
+        observation_space: The space of the states, `Box(0, 255, (stack * row_bytes,), uint8)`.
         config: The environment's configuration: keys and capacities.
         levels: The environment's levels; those of the configuration by default.
         keys: Which observations, instead of those of the configuration.
-        stack: How many vectors are stacked (`VecFrameStack(env, stack)`); keys are stacked along their last axis.
+        stack: How many states are stacked (`VecFrameStack(env, stack)`); keys are stacked along their last axis.
         inner: Features extractor over the dictionary of observations.
         inner_kwargs: Its arguments.
         normalize_images: As for SB3's policies.
@@ -61,11 +61,11 @@ class StateFeatures(BaseFeaturesExtractor):
         normalize_images: bool = True,
         num_threads: int = 1,
     ) -> None:
-        decoder = ObservationDecoder(config, levels, keys=keys, num_threads=num_threads, blank_vectors=stack > 1)
-        if observation_space.shape != (stack * decoder.vector_bytes,):
+        decoder = ObservationDecoder(config, levels, keys=keys, num_threads=num_threads, blank_rows=stack > 1)
+        if observation_space.shape != (stack * decoder.row_bytes,):
             raise ConfigError(
-                f"the observation space has shape {observation_space.shape}; {stack} vectors of this level set have "
-                f"{stack * decoder.vector_bytes} bytes (layout='state', the same levels, stack= the number of frames)"
+                f"the observation space has shape {observation_space.shape}; {stack} states of this level set have "
+                f"{stack * decoder.row_bytes} bytes (layout='state', the same levels, stack= the number of frames)"
             )
         space = _seen_space(decoder.space(), stack)
         built = inner(space, **(inner_kwargs or {}))
@@ -78,12 +78,12 @@ class StateFeatures(BaseFeaturesExtractor):
         self._images = [key for key, part in decoder.space().spaces.items() if is_image_space(part)]
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Features of vectors (batch, stack * vector_bytes)."""
+        """Features of states (batch, stack * row_bytes)."""
         return self.inner(self.observations(observations))
 
-    def observations(self, vectors: torch.Tensor) -> dict[str, torch.Tensor]:
+    def observations(self, states: torch.Tensor) -> dict[str, torch.Tensor]:
         """What the inner extractor sees."""
-        decoded = self.decode(vectors.reshape(len(vectors), self.stack, -1))
+        decoded = self.decode(states.reshape(len(states), self.stack, -1))
         for key, values in decoded.items():
             stacked = torch.cat([values[:, k] for k in range(self.stack)], dim=-1)
             decoded[key] = self._channels_first(stacked) if key in self._images else stacked

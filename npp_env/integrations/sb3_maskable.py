@@ -12,12 +12,12 @@ with requires("sb3-contrib", __name__, "pip install 'npp_env[sb3]'"):
     from sb3_contrib.common.maskable.buffers import MaskableDictRolloutBuffer, MaskableRolloutBuffer
 
 from npp_env.integrations.sb3_buffers import PackedStorage
-from npp_env.integrations.sb3_states import StoredVectors
+from npp_env.integrations.sb3_states import StoredStates
 
 
 class PackedMaskableDictRolloutBuffer(PackedStorage, MaskableDictRolloutBuffer):
     """sb3-contrib's `MaskableDictRolloutBuffer` with packed graph keys."""
 
 
-class StateMaskableRolloutBuffer(StoredVectors, MaskableRolloutBuffer):
-    """sb3-contrib's `MaskableRolloutBuffer` of vectors, each as long as it is, never copied as a whole."""
+class StateMaskableRolloutBuffer(StoredStates, MaskableRolloutBuffer):
+    """sb3-contrib's `MaskableRolloutBuffer` of states, each as long as it is, never copied as a whole."""

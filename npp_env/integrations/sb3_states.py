@@ -1,9 +1,9 @@
-"""Buffers for Stable-Baselines3 that hold compact vectors (`layout="state"`): each once, as long as its level needs.
+"""Buffers for Stable-Baselines3 that hold state rows (`layout="state"`): each once, as long as its level needs.
 
     DQN("MlpPolicy", env, replay_buffer_class=StateReplayBuffer, policy_kwargs=...)
     PPO("MlpPolicy", env, rollout_buffer_class=StateRolloutBuffer, policy_kwargs=...)
 
-SB3's own buffers work as well: they store every vector as long as the largest of the level set; its replay stores each
+SB3's own buffers work as well: they store every row as long as the largest of the level set; its replay stores each
 twice, and its rollout is copied once before training. Samples are the same.
 """
 
@@ -67,7 +67,7 @@ class NextObservations:
 
 
 class StateReplayBuffer(ReplayBuffer):
-    """SB3's `ReplayBuffer` of vectors with every vector stored once, as long as it is; handles timeouts.
+    """SB3's `ReplayBuffer` of states with every row stored once, as long as it is; handles timeouts.
 
     Args:
         buffer_size: Transitions.
@@ -100,26 +100,26 @@ class StateReplayBuffer(ReplayBuffer):
 
 def _check_space(space: Any) -> None:
     if getattr(space, "dtype", None) != np.uint8 or len(space.shape) != 1:
-        raise ConfigError(f"the observation space is {space}; it must be one vector of uint8, as of layout='state'")
+        raise ConfigError(f"the observation space is {space}; it must be one row of uint8, as of layout='state'")
 
 
 class FlatRollout:
     """A rollout indexed environment after environment, as SB3 counts, without a copy in that order.
 
     Args:
-        store: The vectors by step and environment.
+        store: The states by step and environment.
     """
 
     def __init__(self, store: StateStore) -> None:
         self.store = store
 
     def __getitem__(self, indices: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Vectors by number; a fresh array."""
+        """Rows by number; a fresh array."""
         return self.store.take(indices % len(self.store), indices // len(self.store))
 
 
-class StoredVectors:
-    """What rollout buffers of vectors do differently from SB3's."""
+class StoredStates:
+    """What the rollout buffers do differently from SB3's."""
 
     if TYPE_CHECKING:
         buffer_size: int
@@ -136,7 +136,7 @@ class StoredVectors:
             _check_space(self.observation_space)
             self._store = StateStore(self.buffer_size, self.n_envs, self.observation_space.shape[0])
         self._store.clear()
-        # SB3 would allocate all vectors at full length.
+        # SB3 would allocate all states at full length.
         shape, self.obs_shape = self.obs_shape, (0,)
         try:
             super().reset()  # type: ignore[misc]
@@ -146,9 +146,9 @@ class StoredVectors:
 
     @staticmethod
     def swap_and_flatten(arr: Any) -> Any:
-        """SB3's order of a rollout; the vectors stay where they are."""
+        """SB3's order of a rollout; the states stay where they are."""
         return FlatRollout(arr) if isinstance(arr, StateStore) else RolloutBuffer.swap_and_flatten(arr)
 
 
-class StateRolloutBuffer(StoredVectors, RolloutBuffer):
-    """SB3's `RolloutBuffer` of vectors, each as long as it is, never copied as a whole."""
+class StateRolloutBuffer(StoredStates, RolloutBuffer):
+    """SB3's `RolloutBuffer` of states, each as long as it is, never copied as a whole."""

@@ -1,4 +1,4 @@
-"""`Decode`: a torch module that turns compact vectors into observations, in front of any network."""
+"""`Decode`: a torch module that turns state rows into observations, in front of any network."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ with requires("PyTorch", __name__, "pip install torch"):
 
 
 class Decode(torch.nn.Module):
-    """Observations of compact vectors as tensors; has no parameters and lets no gradient through.
+    """Observations of state rows as tensors; has no parameters and lets no gradient through.
 
     Float keys become `dtype`; frames and masks stay uint8; `graph_edge_index` becomes int64, as graph layers want it.
-    The tensors are fresh ones, on the device of the vectors; the arrays that they are converted from are reused.
+    The tensors are fresh ones, on the device of the states; the arrays that they are converted from are reused.
 
     Args:
         decoder: What decodes.
@@ -34,21 +34,21 @@ class Decode(torch.nn.Module):
         self.dtype = dtype
         self._batch: DecodedBatch | None = None
 
-    def forward(self, vectors: torch.Tensor) -> dict[str, torch.Tensor]:
-        """Decode vectors.
+    def forward(self, states: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Decode states.
 
         Args:
-            vectors: (..., vector_bytes), uint8, or of a float type with the same whole numbers.
+            states: (..., row_bytes), uint8, or of a float type with the same whole numbers.
 
         Raises:
             StateError: What `ObservationDecoder.decode` raises, or numbers that are no bytes.
         """
-        rows = vectors.detach()
+        rows = states.detach()
         if rows.dtype != torch.uint8:
             as_bytes = rows.to(torch.uint8)
             if not bool((as_bytes == rows).all()):
                 raise StateError(
-                    f"the vectors ({rows.dtype}) do not hold whole numbers from 0 to 255; do not normalise them"
+                    f"the states ({rows.dtype}) do not hold whole numbers from 0 to 255; do not normalise them"
                 )
             rows = as_bytes
         array = rows.cpu().contiguous().numpy()
@@ -57,7 +57,7 @@ class Decode(torch.nn.Module):
             self._batch = self.decoder.allocate(max(count, 1))
         self.decoder.decode(array, out=self._batch)
         lead = array.shape[:-1]
-        return {key: self._tensor(values[:count], lead, vectors.device) for key, values in self._batch.arrays().items()}
+        return {key: self._tensor(values[:count], lead, states.device) for key, values in self._batch.arrays().items()}
 
     def _tensor(self, values: Any, lead: tuple[int, ...], device: torch.device) -> torch.Tensor:
         shape = (*lead, *values.shape[1:])

@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
-from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, ObservationSpec, observation_spec
+from npp_env.observe.spec import Capacity, ObservationSpec, observation_spec
+from npp_env.observe.state_row import STATE_ROW
 
-STATE_HEADER_BYTES = 32
 _STATE_OUTPUT = -1
+_LARGEST_IN_FLOAT16 = 2048  # up to here float16 holds every whole number
 
 Observation = dict[str, NDArray[Any]] | NDArray[Any]
 Output = tuple[int, NDArray[np.uint8], int]
@@ -32,22 +33,23 @@ class ObservationLayout:
     """
 
     def __init__(self, keys: tuple[str, ...], layout: str, capacity: Capacity, state_bytes: int = 0) -> None:
-        if layout == "flat" and "graph_edge_index" in keys:
-            raise ConfigError(
-                "observation.layout is 'flat', but float16 cannot hold graph_edge_index exactly; "
-                "use the layout 'dict', 'packed' or 'state' with it"
-            )
         self.keys = keys
         self.layout = layout
         self.capacity = capacity
         self.state_bytes = state_bytes
         self.specs = tuple(observation_spec(key, capacity) for key in keys)
+        for spec in self.specs if layout == "flat" else ():
+            if spec.high > _LARGEST_IN_FLOAT16:
+                raise ConfigError(
+                    f"observation.layout is 'flat', but float16 cannot hold {spec.key} exactly; "
+                    f"use the layout 'dict', 'packed' or 'state' with it"
+                )
 
     @property
     def nbytes(self) -> int:
         """Bytes of one observation."""
         if self.layout == "state":
-            return STATE_HEADER_BYTES + self.state_bytes
+            return STATE_ROW.itemsize + self.state_bytes
         if self.layout == "flat":
             return 2 * sum(spec.size for spec in self.specs)
         return sum(spec.nbytes for spec in self.specs)
@@ -78,24 +80,19 @@ class ObservationLayout:
         """
         if self.layout == "dict":
             assert isinstance(arrays, Mapping)
-            return [
-                (OBSERVATION_KEYS.index(spec.key), as_rows(arrays[spec.key], spec.nbytes), 0) for spec in self.specs
-            ]
+            return [(spec.number, as_rows(arrays[spec.key], spec.nbytes), 0) for spec in self.specs]
         assert isinstance(arrays, np.ndarray)
         rows = as_rows(arrays, self.nbytes)
         if self.layout == "state":
             return [(_STATE_OUTPUT, rows, 0)]
         if self.layout == "packed":
             offsets = self.packed_offsets()
-            return [
-                (OBSERVATION_KEYS.index(s.key), rows[:, offsets[s.key] : offsets[s.key] + s.nbytes], 0)
-                for s in self.specs
-            ]
+            return [(s.number, rows[:, offsets[s.key] : offsets[s.key] + s.nbytes], 0) for s in self.specs]
         outputs, position = [], 0
         for spec in self.specs:
             widened = spec.size if spec.dtype.itemsize == 1 else 0
             row = rows[:, position : position + 2 * spec.size]
-            outputs.append((OBSERVATION_KEYS.index(spec.key), row, widened))
+            outputs.append((spec.number, row, widened))
             position += 2 * spec.size
         return outputs
 
@@ -140,6 +137,49 @@ class ObservationLayout:
             high = np.concatenate([np.full(spec.size, spec.high, np.float16) for spec in self.specs])
             return gym.spaces.Box(low, high, dtype=np.float16)
         return gym.spaces.Box(0, 255, (self.nbytes,), np.uint8)
+
+
+class DoubleBuffer:
+    """Two sets of arrays that observations are written to in turns, and what of them is handed out.
+
+    Args:
+        layout: What they hold.
+        num_envs: Rows.
+        copy: Whether copies are handed out; one set is enough then.
+        given: The caller's own arrays, written in place every time and handed out as they are.
+        single: Whether the observation of the one environment is handed out, not a batch.
+
+    Attributes:
+        arrays: Both sets.
+        current: Number of the one that was written last.
+    """
+
+    def __init__(
+        self, layout: ObservationLayout, num_envs: int, copy: bool, given: Observation | None, single: bool
+    ) -> None:
+        if given is not None:
+            layout.check_buffers(given, num_envs)
+        first = layout.allocate(num_envs) if given is None else given
+        self._copies = copy and given is None
+        self.arrays = [first, first if copy or given is not None else layout.allocate(num_envs)]
+        self.current = 0
+        self._views: list[Any] = self.arrays
+        if single:
+            self._views = [{k: a[0] for k, a in s.items()} if isinstance(s, dict) else s[0] for s in self.arrays]
+
+    def turn(self) -> int:
+        """Number of the set to write now."""
+        self.current = 1 - self.current
+        return self.current
+
+    def observation(self) -> Any:
+        """What was written last; see the environments for who owns it."""
+        view = self._views[self.current]
+        if not self._copies:
+            return dict(view) if isinstance(view, dict) else view
+        if isinstance(view, dict):
+            return {key: array.copy() for key, array in view.items()}
+        return view.copy()
 
 
 def as_rows(array: NDArray[Any], row_bytes: int) -> NDArray[np.uint8]:

@@ -204,10 +204,10 @@ cdef void write_entity_states(View* view, unsigned short* out) noexcept nogil:
                 x = level.entities[i].x
                 y = level.entities[i].y
         d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
-        count = keep_nearest(squares, chosen, count, view.k_entities, d, i)
+        count = keep_nearest(squares, chosen, count, view.capacity.max_entities, d, i)
     for i in range(count):
         write_entity(view, chosen[i], out + i * ENTITY_FEATURES)
-    for i in range(count * ENTITY_FEATURES, view.k_entities * ENTITY_FEATURES):
+    for i in range(count * ENTITY_FEATURES, view.capacity.max_entities * ENTITY_FEATURES):
         out[i] = 0
 
 

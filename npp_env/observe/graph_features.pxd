@@ -3,7 +3,3 @@ from npp_env.observe.view cimport View
 cdef int node_count(View* view) noexcept nogil
 cdef int edge_count(View* view) noexcept nogil
 cdef void write_node_offsets(View* view, int count, unsigned short* out) noexcept nogil
-cdef void write_node_feats(View* view, unsigned short* out) noexcept nogil
-cdef void write_edge_index(View* view, unsigned short* out) noexcept nogil
-cdef void write_edge_feats(View* view, unsigned short* out) noexcept nogil
-cdef void write_mask(unsigned char* out, int valid, int capacity) noexcept nogil

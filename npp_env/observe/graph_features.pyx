@@ -2,7 +2,7 @@
 
 from libc.math cimport sqrt
 from npp_env.observe.path_features cimport node_here
-from npp_env.observe.view cimport Paths, View, half, unit
+from npp_env.observe.view cimport Paths, View, half, halves, octets, unit
 
 cdef double UNREACHABLE = 1e30
 cdef double DISTANCE_SCALE = 4000.0
@@ -44,13 +44,13 @@ cdef void write_node_feats(View* view, unsigned short* out) noexcept nogil:
         out[k + 7] = half(1.0 if i == here else 0.0)
         k += NODE_FEATURES
     write_node_offsets(view, count, out)
-    for i in range(k, view.max_nodes * NODE_FEATURES):
+    for i in range(k, view.capacity.max_nodes * NODE_FEATURES):
         out[i] = 0
 
 
 cdef inline int node_count(View* view) noexcept nogil:
     """How many nodes fit."""
-    return view.paths.n_nodes if view.paths.n_nodes < view.max_nodes else view.max_nodes
+    return view.paths.n_nodes if view.paths.n_nodes < view.capacity.max_nodes else view.capacity.max_nodes
 
 
 cdef int edge_count(View* view) noexcept nogil:
@@ -64,7 +64,7 @@ cdef int edge_count(View* view) noexcept nogil:
         for i in range(<int>p.edge_start[nodes]):
             if p.edge_target[i] < nodes:
                 count += 1
-    return count if count < view.max_edges else view.max_edges
+    return count if count < view.capacity.max_edges else view.capacity.max_edges
 
 
 cdef void write_edge_index(View* view, unsigned short* out) noexcept nogil:
@@ -81,11 +81,11 @@ cdef void write_edge_index(View* view, unsigned short* out) noexcept nogil:
         while p.edge_start[node + 1] <= <unsigned int>i:
             node += 1
         out[k] = node
-        out[view.max_edges + k] = p.edge_target[i]
+        out[view.capacity.max_edges + k] = p.edge_target[i]
         i += 1
-    for k in range(count, view.max_edges):
+    for k in range(count, view.capacity.max_edges):
         out[k] = 0
-        out[view.max_edges + k] = 0
+        out[view.capacity.max_edges + k] = 0
 
 
 cdef void write_edge_feats(View* view, unsigned short* out) noexcept nogil:
@@ -109,7 +109,7 @@ cdef void write_edge_feats(View* view, unsigned short* out) noexcept nogil:
         out[4 * k + 2] = half(unit(sqrt(dx * dx + dy * dy) / EDGE_SCALE))
         out[4 * k + 3] = half(p.edge_kind[i] / KIND_SCALE)
         i += 1
-    for k in range(count * EDGE_FEATURES, view.max_edges * EDGE_FEATURES):
+    for k in range(count * EDGE_FEATURES, view.capacity.max_edges * EDGE_FEATURES):
         out[k] = 0
 
 
@@ -118,3 +118,22 @@ cdef void write_mask(unsigned char* out, int valid, int capacity) noexcept nogil
     cdef int i
     for i in range(capacity):
         out[i] = i < valid
+
+
+cdef void write_node_mask(View* view, unsigned char* out) noexcept nogil:
+    """Which rows of the node features are nodes."""
+    write_mask(out, node_count(view), view.capacity.max_nodes)
+
+
+cdef void write_edge_mask(View* view, unsigned char* out) noexcept nogil:
+    """Which columns of the edge index are edges."""
+    write_mask(out, edge_count(view), view.capacity.max_edges)
+
+
+WRITERS = {
+    "graph_node_feats": halves(write_node_feats),
+    "graph_edge_index": halves(write_edge_index),
+    "graph_edge_feats": halves(write_edge_feats),
+    "graph_node_mask": octets(write_node_mask),
+    "graph_edge_mask": octets(write_edge_mask),
+}

@@ -1,6 +1,6 @@
 """Observations of the ninja itself: `game_state` and `action_mask`."""
 
-from npp_env.observe.view cimport View, half, unit
+from npp_env.observe.view cimport View, half, halves, octets, unit
 from npp_env.sim.layout cimport G_FALL, Ninja, ifloor
 
 cdef double SPEED_SCALE = 12.0
@@ -66,3 +66,6 @@ cdef void write_action_mask(View* view, unsigned char* out) noexcept nogil:
     if n.jump_prev and n.state != 3 and n.b_jump < 0:
         for k in range(3, 6):
             out[k] = 0
+
+
+WRITERS = {"game_state": halves(write_game_state), "action_mask": octets(write_action_mask)}

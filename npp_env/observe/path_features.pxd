@@ -8,5 +8,4 @@ cdef class PathHandle:
     cdef readonly object arrays
 
 cdef int node_here(View* view) noexcept nogil
-cdef void write_reachability(View* view, unsigned short* out) noexcept nogil
 cdef double potential(View* view) noexcept nogil

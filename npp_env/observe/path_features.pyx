@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from libc.math cimport rint, sqrt
-from npp_env.observe.view cimport Paths, View, half
-from npp_env.sim.layout cimport Ninja, ifloor
+from libc.math cimport sqrt
+from npp_env.graph.node_lookup cimport NO_NODE, node_at
+from npp_env.observe.view cimport Paths, View, half, halves
+from npp_env.sim.layout cimport Ninja
 
 from npp_env.sim.structs import address_of
 
-cdef int NO_NODE = 65535
 cdef double UNREACHABLE = 1e30
 cdef double DISTANCE_SCALE = 4000.0
 cdef double SHORTEST_PLAN_PX = 48.0
@@ -32,13 +32,13 @@ cdef class PathHandle:
         cdef Paths* p = &self.paths
         p.n_nodes = len(arrays["node_x"])
         p.n_edges = len(arrays["edge_target"])
-        p.nearest = <unsigned short*>locate(arrays, "nearest", np.uint16)
+        p.table.nearest = <unsigned short*>locate(arrays, "nearest", np.uint16)
         p.node_x = <float*>locate(arrays, "node_x", np.float32)
         p.node_y = <float*>locate(arrays, "node_y", np.float32)
         p.node_kind = <unsigned char*>locate(arrays, "node_kind", np.uint8)
-        p.n_split = len(arrays["split_half"])
-        p.split_half = <unsigned short*>locate(arrays, "split_half", np.uint16)
-        p.split_node = <unsigned short*>locate(arrays, "split_node", np.uint16)
+        p.table.n_split = len(arrays["split_half"])
+        p.table.split_half = <unsigned short*>locate(arrays, "split_half", np.uint16)
+        p.table.split_node = <unsigned short*>locate(arrays, "split_node", np.uint16)
         p.edge_start = <unsigned int*>locate(arrays, "edge_start", np.uint32)
         p.edge_target = <unsigned short*>locate(arrays, "edge_target", np.uint16)
         p.edge_kind = <unsigned char*>locate(arrays, "edge_kind", np.uint8)
@@ -62,36 +62,9 @@ cdef void* locate(arrays, name, dtype):
     return <void*><size_t>address_of(array)
 
 
-cdef inline int pixel_of(double offset) noexcept nogil:
-    """The nearest pixel of a half cell, ties to even."""
-    if offset < 0:
-        return 0
-    if offset > 11:
-        return 11
-    return <int>rint(offset)
-
-
 cdef int node_here(View* view) noexcept nogil:
     """The node that stands for the ninja's position, or NO_NODE."""
-    cdef double x = view.world.ninja.x
-    cdef double y = view.world.ninja.y
-    cdef int i = ifloor(x / 12)
-    cdef int j = ifloor(y / 12)
-    cdef int low = 0
-    cdef int high = view.paths.n_split
-    cdef int middle, half_cell
-    i = 0 if i < 0 else 87 if i > 87 else i
-    j = 0 if j < 0 else 49 if j > 49 else j
-    half_cell = j * 88 + i
-    while low < high:
-        middle = (low + high) // 2
-        if view.paths.split_half[middle] < half_cell:
-            low = middle + 1
-        else:
-            high = middle
-    if low < view.paths.n_split and view.paths.split_half[low] == half_cell:
-        return view.paths.split_node[low * 144 + pixel_of(y - 12 * j) * 12 + pixel_of(x - 12 * i)]
-    return view.paths.nearest[half_cell]
+    return node_at(&view.paths.table, view.world.ninja.x, view.world.ninja.y)
 
 
 cdef double distance_over(View* view, int node, int hop, double at_node, double at_hop) noexcept nogil:
@@ -205,3 +178,6 @@ cdef void write_reachability(View* view, unsigned short* out) noexcept nogil:
     out[9] = half(reached)
     d = objective_distance(view) / DISTANCE_SCALE
     out[6] = half(1.0 if d > 1 else d)
+
+
+WRITERS = {"reachability_features": halves(write_reachability)}

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from typing import Any
-
-from numpy.typing import NDArray
 
 from npp_env.level.cache import LevelCache
 from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
+
+_OF_GRAPH = (
+    "node_x", "node_y", "node_kind", "split_half", "split_node", "edge_start", "edge_target", "edge_kind",
+)  # fmt: skip
+_OF_FIELDS = (
+    "switch_distance", "exit_distance", "plan_distance", "switch_next", "exit_next", "plan_next", "reachable",
+)  # fmt: skip
 
 _handles: weakref.WeakValueDictionary[tuple[str, int], PathHandle] = weakref.WeakValueDictionary()
 
@@ -36,22 +40,6 @@ def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
 
     graph = graph_of(level, cache)
     fields = fields_of(level, doors, cache)
-    arrays: dict[str, NDArray[Any]] = {
-        "nearest": graph.nearest_node,
-        "node_x": graph.node_x,
-        "node_y": graph.node_y,
-        "node_kind": graph.node_kind,
-        "split_half": graph.split_half,
-        "split_node": graph.split_node,
-        "edge_start": graph.edge_start,
-        "edge_target": graph.edge_target,
-        "edge_kind": graph.edge_kind,
-        "switch_distance": fields.switch_distance,
-        "exit_distance": fields.exit_distance,
-        "plan_distance": fields.plan_distance,
-        "switch_next": fields.switch_next,
-        "exit_next": fields.exit_next,
-        "plan_next": fields.plan_next,
-        "reachable": fields.reachable,
-    }
+    arrays = {name: getattr(graph, name) for name in _OF_GRAPH} | {name: getattr(fields, name) for name in _OF_FIELDS}
+    arrays["nearest"] = graph.nearest_node
     return PathHandle(arrays, float(fields.spawn_plan_distance), float(fields.reachable_share))

@@ -1,8 +1,14 @@
-"""Shape, type and range of every observation, and the layouts that join them."""
+"""The table of observations: what each key holds, what it needs, what of it stays the same, and who writes it.
+
+Environments, decoder, stores, estimates and configuration read this table. A new key is a row here, a function in the
+`WRITERS` of the module that the row names, and a line in the docstring of `NppEnv`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,24 +38,110 @@ EDGE_FIELDS = ("dx", "dy", "length", "kind")
 SPATIAL_SIDE = 11
 SPATIAL_MINES = 8
 
-OBSERVATION_KEYS = (
-    "game_state",
-    "entity_states",
-    "switch_states",
-    "reachability_features",
-    "spatial_context",
-    "player_frame",
-    "global_view",
-    "graph_node_feats",
-    "graph_edge_index",
-    "graph_edge_feats",
-    "graph_node_mask",
-    "graph_edge_mask",
-    "action_mask",
-)
-"""All keys; the position of a key is the number that the kernel knows it by."""
 
-GRAPH_KEYS = tuple(key for key in OBSERVATION_KEYS if key.startswith("graph_"))
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the sizes of padded observations depend on."""
+
+    max_entities: int = 16
+    max_nodes: int = 4500
+    max_edges: int = 18500
+
+
+class Varies(IntEnum):
+    """What numbers of an observation change with; each includes those before it."""
+
+    LEVEL = 0
+    DOORS = 1  # which switches are taken
+    PLACE = 2  # the node that the ninja is at
+    STATE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationRow:
+    """One observation, whatever the capacity.
+
+    Attributes:
+        key: Its name.
+        shape: Lengths of its axes; a name stands for that field of `Capacity`.
+        dtype: Type of its numbers.
+        writer: Module of `npp_env.observe` that writes it.
+        low: The least value.
+        high: The largest value.
+        fields: Names along the last axis.
+        needs_graph: Whether it is computed from the navigation graph.
+        needs_background: Whether it is drawn onto the background of the level.
+        varies: What it changes with. `LEVEL`: it is static.
+        steadier: Fields that change less often, and with what.
+    """
+
+    key: str
+    shape: tuple[int | str, ...]
+    dtype: np.dtype[Any]
+    writer: str
+    low: float = -1
+    high: float = 1
+    fields: tuple[str, ...] = ()
+    needs_graph: bool = False
+    needs_background: bool = False
+    varies: Varies = Varies.STATE
+    steadier: dict[str, Varies] = field(default_factory=dict)
+
+    @property
+    def padded_axis(self) -> int | None:
+        """The axis that the nodes or edges of a graph lie along, padded to the capacity; None of other keys."""
+        axes = [axis for axis, length in enumerate(self.shape) if length in ("max_nodes", "max_edges")]
+        return axes[0] if axes else None
+
+    def columns(self, *varies: Varies) -> tuple[int, ...]:
+        """Places of the fields that change with any of these."""
+        return tuple(k for k, name in enumerate(self.fields) if self.steadier.get(name, self.varies) in varies)
+
+
+_HALF, _BYTE, _WORD = np.dtype(np.float16), np.dtype(np.uint8), np.dtype(np.uint16)
+_NODE_FIELDS_VARY = {
+    "x": Varies.LEVEL, "y": Varies.LEVEL, "kind": Varies.LEVEL,
+    "objective_distance": Varies.DOORS, "reachable": Varies.DOORS, "here": Varies.PLACE,
+}  # fmt: skip
+_STATIC: dict[str, Any] = {"needs_graph": True, "varies": Varies.LEVEL}
+
+TABLE = (
+    ObservationRow("game_state", (len(GAME_STATE_FIELDS),), _HALF, "ninja_features", fields=GAME_STATE_FIELDS),
+    ObservationRow("entity_states", ("max_entities", len(ENTITY_FIELDS)), _HALF, "writer", fields=ENTITY_FIELDS),
+    ObservationRow("switch_states", (25,), _HALF, "writer"),
+    ObservationRow(
+        "reachability_features", (len(REACHABILITY_FIELDS),), _HALF, "path_features",
+        fields=REACHABILITY_FIELDS, needs_graph=True,
+    ),
+    ObservationRow("spatial_context", (SPATIAL_SIDE**2 + 2 + 4 * SPATIAL_MINES,), _HALF, "writer"),
+    ObservationRow("player_frame", (84, 84, 1), _BYTE, "writer", 0, 255, needs_background=True),
+    ObservationRow("global_view", (100, 176, 1), _BYTE, "writer", 0, 255, needs_background=True),
+    ObservationRow(
+        "graph_node_feats", ("max_nodes", len(NODE_FIELDS)), _HALF, "graph_features",
+        fields=NODE_FIELDS, needs_graph=True, steadier=_NODE_FIELDS_VARY,
+    ),
+    ObservationRow("graph_edge_index", (2, "max_edges"), _WORD, "graph_features", 0, 65535, **_STATIC),
+    ObservationRow(
+        "graph_edge_feats", ("max_edges", len(EDGE_FIELDS)), _HALF, "graph_features", fields=EDGE_FIELDS, **_STATIC
+    ),
+    ObservationRow("graph_node_mask", ("max_nodes",), _BYTE, "graph_features", 0, **_STATIC),
+    ObservationRow("graph_edge_mask", ("max_edges",), _BYTE, "graph_features", 0, **_STATIC),
+    ObservationRow("action_mask", (6,), _BYTE, "ninja_features", 0),
+)  # fmt: skip
+"""All keys; the place of a row is the number that the kernel knows its key by."""
+
+ROWS = {row.key: row for row in TABLE}
+OBSERVATION_KEYS = tuple(ROWS)
+GRAPH_KEYS = tuple(row.key for row in TABLE if row.padded_axis is not None)
+FRAME_KEYS = tuple(row.key for row in TABLE if row.needs_background)
+DEFAULT_KEYS = ("game_state", "reachability_features", "action_mask")
+OBSERVATION_GROUPS: dict[str, tuple[str, ...]] = {
+    "vectors": DEFAULT_KEYS,
+    "frames": FRAME_KEYS,
+    "graph": GRAPH_KEYS,
+    "all": OBSERVATION_KEYS,
+}
+"""Short names for several observations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +155,11 @@ class ObservationSpec:
     high: float
 
     @property
+    def number(self) -> int:
+        """The number that the kernel knows it by."""
+        return OBSERVATION_KEYS.index(self.key)
+
+    @property
     def size(self) -> int:
         """Number of elements."""
         return int(np.prod(self.shape))
@@ -73,34 +170,9 @@ class ObservationSpec:
         return self.size * self.dtype.itemsize
 
 
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """What the sizes of padded observations depend on."""
-
-    max_entities: int = 16
-    max_nodes: int = 4500
-    max_edges: int = 18500
-
-
+@lru_cache(maxsize=128)
 def observation_spec(key: str, capacity: Capacity) -> ObservationSpec:
-    """The specification of one key."""
-    half, byte, word = np.dtype(np.float16), np.dtype(np.uint8), np.dtype(np.uint16)
-    nodes, edges = capacity.max_nodes, capacity.max_edges
-    spatial = SPATIAL_SIDE * SPATIAL_SIDE + 2 + 4 * SPATIAL_MINES
-    table: dict[str, tuple[tuple[int, ...], np.dtype[Any], float, float]] = {
-        "game_state": ((len(GAME_STATE_FIELDS),), half, -1, 1),
-        "entity_states": ((capacity.max_entities, len(ENTITY_FIELDS)), half, -1, 1),
-        "switch_states": ((25,), half, -1, 1),
-        "reachability_features": ((len(REACHABILITY_FIELDS),), half, -1, 1),
-        "spatial_context": ((spatial,), half, -1, 1),
-        "player_frame": ((84, 84, 1), byte, 0, 255),
-        "global_view": ((100, 176, 1), byte, 0, 255),
-        "graph_node_feats": ((nodes, len(NODE_FIELDS)), half, -1, 1),
-        "graph_edge_index": ((2, edges), word, 0, 65535),
-        "graph_edge_feats": ((edges, len(EDGE_FIELDS)), half, -1, 1),
-        "graph_node_mask": ((nodes,), byte, 0, 1),
-        "graph_edge_mask": ((edges,), byte, 0, 1),
-        "action_mask": ((6,), byte, 0, 1),
-    }
-    shape, dtype, low, high = table[key]
-    return ObservationSpec(key, shape, dtype, low, high)
+    """The specification of one key at a capacity; environments share it."""
+    row = ROWS[key]
+    shape = tuple(getattr(capacity, length) if isinstance(length, str) else length for length in row.shape)
+    return ObservationSpec(key, shape, row.dtype, row.low, row.high)

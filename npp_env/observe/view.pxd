@@ -1,13 +1,11 @@
 # What an observation is a function of: a level, a state, and the episode's context.
+from npp_env.graph.node_lookup cimport NodeTable
 from npp_env.sim.layout cimport World
 
 cdef struct Paths:
     int n_nodes
     int n_edges
-    int n_split
-    unsigned short* nearest
-    unsigned short* split_half
-    unsigned short* split_node
+    NodeTable table
     float* node_x
     float* node_y
     unsigned char* node_kind
@@ -24,15 +22,29 @@ cdef struct Paths:
     double spawn_distance
     double reachable_share
 
+# `npp_env.observe.spec.Capacity`, filled by field name.
+cdef struct Capacity:
+    int max_entities
+    int max_nodes
+    int max_edges
+
 cdef struct View:
     World world
     Paths* paths
     unsigned char* background
+    Capacity* capacity
     int limit_frames
     int gold_total
-    int k_entities
-    int max_nodes
-    int max_edges
+
+# Writers of numbers of two bytes and of one; the `WRITERS` of a module name theirs by key, with `halves` or `octets`.
+ctypedef void (*HalvesWriter)(View* view, unsigned short* out) noexcept nogil
+ctypedef void (*OctetsWriter)(View* view, unsigned char* out) noexcept nogil
+
+cdef inline tuple halves(HalvesWriter writer):
+    return 2, <size_t>writer
+
+cdef inline tuple octets(OctetsWriter writer):
+    return 1, <size_t>writer
 
 cdef extern from *:
     """

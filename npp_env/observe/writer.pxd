@@ -1,3 +1,6 @@
 from npp_env.observe.view cimport View
 
-cdef void write_observation(View* view, int key, unsigned char* out) noexcept nogil
+cdef enum:
+    MAX_KEYS = 16
+
+cdef void write_observation(View* view, int number, unsigned char* out) noexcept nogil

@@ -1,55 +1,66 @@
-"""One entry to all observations: write the one with a given number into a row of bytes."""
+"""One entry to all observations: write the one with a given number into a row of bytes.
+
+What writes a key is looked up by name, once, when this module is imported: a row of the table without a writer, or
+with one of another width, is an error then.
+"""
+
+from importlib import import_module
 
 from npp_env.observe.entity_features cimport write_entity_states, write_spatial_context, write_switch_states
-from npp_env.observe.graph_features cimport (
-    edge_count, node_count, write_edge_feats, write_edge_index, write_mask, write_node_feats,
-)
-from npp_env.observe.ninja_features cimport write_action_mask, write_game_state
-from npp_env.observe.path_features cimport write_reachability
-from npp_env.observe.view cimport View
+from npp_env.observe.view cimport HalvesWriter, OctetsWriter, View, halves, octets
 from npp_env.render.frames cimport draw_global_view, draw_player_frame
 
+from npp_env.errors import NppError
+from npp_env.observe.spec import TABLE
 
-cdef inline unsigned short* halves(unsigned char* out) noexcept nogil:
-    """A row of bytes as 16-bit numbers."""
-    return <unsigned short*>out
-
-
-cdef inline unsigned char* state_bytes(View* view) noexcept nogil:
-    """The bytes of the state that the view looks at."""
-    return <unsigned char*>view.world.ninja
+cdef HalvesWriter[MAX_KEYS] halves_writers
+cdef OctetsWriter[MAX_KEYS] octets_writers
 
 
-cdef inline unsigned char* pixels(unsigned char* row) noexcept nogil:
-    """A row of bytes as the frames take it."""
-    return row
+cdef void write_player_frame(View* view, unsigned char* out) noexcept nogil:
+    """What is around the ninja."""
+    draw_player_frame(view.world.level, <unsigned char*>view.world.ninja, view.background, out)
 
 
-cdef void write_observation(View* view, int key, unsigned char* out) noexcept nogil:
-    """Write observation `OBSERVATION_KEYS[key]`."""
-    if key == 0:
-        write_game_state(view, halves(out))
-    elif key == 1:
-        write_entity_states(view, halves(out))
-    elif key == 2:
-        write_switch_states(view, halves(out))
-    elif key == 3:
-        write_reachability(view, halves(out))
-    elif key == 4:
-        write_spatial_context(view, halves(out))
-    elif key == 5:
-        draw_player_frame(view.world.level, state_bytes(view), pixels(view.background), pixels(out))
-    elif key == 6:
-        draw_global_view(view.world.level, state_bytes(view), pixels(view.background), pixels(out))
-    elif key == 7:
-        write_node_feats(view, halves(out))
-    elif key == 8:
-        write_edge_index(view, halves(out))
-    elif key == 9:
-        write_edge_feats(view, halves(out))
-    elif key == 10:
-        write_mask(out, node_count(view), view.max_nodes)
-    elif key == 11:
-        write_mask(out, edge_count(view), view.max_edges)
-    elif key == 12:
-        write_action_mask(view, out)
+cdef void write_global_view(View* view, unsigned char* out) noexcept nogil:
+    """The whole level."""
+    draw_global_view(view.world.level, <unsigned char*>view.world.ninja, view.background, out)
+
+
+WRITERS = {
+    "entity_states": halves(write_entity_states),
+    "switch_states": halves(write_switch_states),
+    "spatial_context": halves(write_spatial_context),
+    "player_frame": octets(write_player_frame),
+    "global_view": octets(write_global_view),
+}
+
+
+cdef void write_observation(View* view, int number, unsigned char* out) noexcept nogil:
+    """Write the observation of row `number` of the table."""
+    if halves_writers[number] != NULL:
+        halves_writers[number](view, <unsigned short*>out)
+    else:
+        octets_writers[number](view, out)
+
+
+def find_writers(table) -> None:
+    """Look up what writes each row of a table of observations.
+
+    Raises:
+        NppError: A row has no writer, or one for numbers of another width.
+    """
+    if len(table) > MAX_KEYS:
+        raise NppError(f"{len(table)} observations, at most {MAX_KEYS}")
+    for number, row in enumerate(table):
+        known = WRITERS if row.writer == "writer" else import_module(f"npp_env.observe.{row.writer}").WRITERS
+        if row.key not in known:
+            raise NppError(f"observation {row.key!r} has no writer among the WRITERS of npp_env.observe.{row.writer}")
+        itemsize, address = known[row.key]
+        if itemsize != row.dtype.itemsize:
+            raise NppError(f"observation {row.key!r} is {row.dtype}, but its writer writes {itemsize}-byte numbers")
+        halves_writers[number] = <HalvesWriter><size_t>(address if itemsize == 2 else 0)
+        octets_writers[number] = <OctetsWriter><size_t>(address if itemsize == 1 else 0)
+
+
+find_writers(TABLE)

@@ -1,4 +1,6 @@
-from npp_env.observe.view cimport Paths, View
+from npp_env.observe.state_row cimport StateRow
+from npp_env.observe.view cimport Capacity, Paths, View
+from npp_env.observe.writer cimport MAX_KEYS
 from npp_env.sim.layout cimport Level
 
 cdef struct Known:
@@ -12,8 +14,7 @@ cdef struct Source:
     unsigned char* background
     unsigned char* taken
     unsigned short* nodes
-    unsigned short* edge_index
-    unsigned short* edge_feats
+    unsigned char* kept[MAX_KEYS]
     float* place_x
     float* place_y
     unsigned short* x_of
@@ -21,16 +22,26 @@ cdef struct Source:
     unsigned long long serial
     unsigned long long used
     int gold_total
-    int n_nodes
-    int n_edges
+    int counts[2]
     int n_places
     int next
     int reserved
 
 cdef struct Tag:
     unsigned long long serial
-    int n_nodes
-    int n_edges
+    int counts[2]
+
+# How a key is decoded: written anew from the state, copied from what is kept of its level, or the node features.
+cdef enum Way:
+    WRITE, COPY, NODES
+
+# Along an axis of a graph key lie nodes (0) or edges (1), `planes` times.
+cdef struct Decoding:
+    Way way
+    int axis
+    int planes
+    Py_ssize_t item_bytes
+    Py_ssize_t plane_bytes
 
 cdef struct Target:
     int key
@@ -56,16 +67,15 @@ cdef class RowDecoder:
     cdef long long* index_base
     cdef int* found_base
     cdef Tag* tag_base
-    cdef Target targets[16]
+    cdef Target targets[MAX_KEYS]
+    cdef Decoding decodings[MAX_KEYS]
     cdef int n_targets
-    cdef int version
-    cdef int k_entities
-    cdef int max_nodes
-    cdef int max_edges
+    cdef Capacity capacity
+    cdef int limits[2]
     cdef bint doors_matter
     cdef bint blank_allowed
-    cdef unsigned char* row_at(self, Py_ssize_t i) noexcept nogil
+    cdef StateRow* row_at(self, Py_ssize_t i) noexcept nogil
     cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil
     cdef void write_one(self, Py_ssize_t i) noexcept nogil
     cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil
-    cdef void write_graph(self, View* view, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil
+    cdef void copy_kept(self, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil

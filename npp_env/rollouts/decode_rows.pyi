@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.observe.spec import Capacity
+
 KNOWN: np.dtype[Any]
 SOURCE: np.dtype[Any]
 TAG: np.dtype[Any]
@@ -16,9 +18,7 @@ BLANK: int
 class RowDecoder:
     count: int
     found: NDArray[np.int32]
-    def __init__(
-        self, version: int, capacity: tuple[int, int, int], doors_matter: bool, blank_allowed: bool
-    ) -> None: ...
+    def __init__(self, capacity: Capacity, doors_matter: bool, blank_allowed: bool) -> None: ...
     def set_tables(self, known: NDArray[Any], n_known: int, sources: NDArray[Any], handles: Any) -> None: ...
     def set_rows(self, rows: NDArray[np.uint8], indices: NDArray[np.int64] | None) -> None: ...
     def set_targets(self, targets: list[tuple[int, NDArray[np.uint8]]], tags: NDArray[Any] | None) -> None: ...

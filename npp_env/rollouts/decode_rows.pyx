@@ -1,21 +1,26 @@
 """Observations of states that lie in rows of bytes, as a rollout keeps them: checked and written without the GIL.
 
-A row is a header (version, level number, time limit, steps, hash of the level) and the bytes of a state. What an
-observation needs beside it hangs on the level and on its door configuration: a `SOURCE`, looked up by the hash and the
-doors of the row. Graph features that are the same for all states of a source are kept ready and copied.
+A row is a header (`npp_env.observe.state_row`) and the bytes of a state. What an observation needs beside it hangs on
+the level and on its door configuration: a `SOURCE`, looked up by the hash and the doors of the row. Of graph keys, what
+is the same for all states of a source is kept ready and copied.
 """
+
+from dataclasses import asdict
 
 import numpy as np
 
 from libc.string cimport memcmp, memcpy, memset
 from npp_env.observe.graph_features cimport write_node_offsets
 from npp_env.observe.path_features cimport node_here
+from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, state_of
 from npp_env.observe.view cimport Paths, View
-from npp_env.observe.writer cimport write_observation
+from npp_env.observe.writer cimport MAX_KEYS, write_observation
+from npp_env.sim.doors cimport same_doors
 from npp_env.sim.kernel cimport bind
 from npp_env.sim.layout cimport Level, Mover, Ninja
 
 from npp_env.errors import NppError
+from npp_env.observe.spec import NODE_FIELDS, TABLE, Varies, observation_spec
 from npp_env.sim.structs import address_of
 
 KNOWN = np.dtype([("level", "u8"), ("first", "i4"), ("next", "i4")])
@@ -28,8 +33,7 @@ SOURCE = np.dtype(
         ("background", "u8"),
         ("taken", "u8"),  # uint8 per switched door or exit: whether its switch is taken
         ("nodes", "u8"),  # float16 (2, n_nodes, 8): features before and after the exit switch is taken
-        ("edge_index", "u8"),  # uint16 (2, n_edges)
-        ("edge_feats", "u8"),  # float16 (n_edges, 4)
+        ("kept", "u8", MAX_KEYS),  # by number of a key that is static: its bytes without the padding
         ("place_x", "u8"),  # float32 (n_places,): the different x of the nodes; few, as nodes lie on a grid
         ("place_y", "u8"),  # float32 (n_places,): the different y
         ("x_of", "u8"),  # uint16 (n_nodes,): which of them a node has
@@ -37,8 +41,7 @@ SOURCE = np.dtype(
         ("serial", "u8"),  # of the level, never used twice
         ("used", "u8"),  # number of the last batch that had it
         ("gold_total", "i4"),
-        ("n_nodes", "i4"),
-        ("n_edges", "i4"),
+        ("counts", "i4", 2),  # nodes and edges
         ("n_places", "i4"),  # 0 if there are too many to be worth it
         ("next", "i4"),  # next source of the same level, -1 for none
         ("reserved", "i4"),
@@ -46,27 +49,35 @@ SOURCE = np.dtype(
 )
 """A level in one door configuration."""
 
-TAG = np.dtype([("serial", "u8"), ("n_nodes", "i4"), ("n_edges", "i4")])
+TAG = np.dtype([("serial", "u8"), ("counts", "i4", 2)])
 """What the graph arrays of an output row hold already: of which level, and how much of it."""
 
-cdef int HEADER_BYTES = 32
-cdef int BUCKETS = 1024
-cdef int NODE_BYTES = 16
-cdef int EDGE_BYTES = 8
-cdef unsigned short ONE = 0x3C00
+cdef enum:
+    BUCKETS = 1024
+    NODE_FEATURES = 8
+    NODE_BYTES = 2 * NODE_FEATURES
+    ONE = 0x3C00  # as a float16
+    X_OFFSET = 2  # columns of the node features
+    Y_OFFSET = 3
+    HERE = 7
 
 MAX_PLACES = 256
 """Different coordinates of nodes, in either axis, that offsets are computed for instead of for every node."""
 
-OTHER_VERSION, UNKNOWN_LEVEL, UNKNOWN_DOORS, NO_STATE, BLANK = -1, -2, -3, -4, -5
-"""What `found` says of a row that has no source."""
+# What `found` says of a row that has no source.
+cpdef enum:
+    OTHER_VERSION = -1
+    UNKNOWN_LEVEL = -2
+    UNKNOWN_DOORS = -3
+    NO_STATE = -4
+    BLANK = -5
+
 
 cdef class RowDecoder:
     """Finds the sources of rows and writes their observations.
 
     Args:
-        version: The version that rows must have.
-        capacity: max_entities, max_nodes, max_edges.
+        capacity: The `Capacity` of padded observations.
         doors_matter: Whether an output depends on path distances, so that door configurations have to be told apart.
         blank_allowed: Whether a row of zeros is no problem, but gives observations of zeros.
 
@@ -74,9 +85,12 @@ cdef class RowDecoder:
         found: int32, for every row of the last `resolve` the index of its source, or why there is none.
     """
 
-    def __init__(self, int version, capacity, bint doors_matter, bint blank_allowed) -> None:
-        self.version = version
-        self.k_entities, self.max_nodes, self.max_edges = capacity
+    def __init__(self, capacity, bint doors_matter, bint blank_allowed) -> None:
+        self.capacity = asdict(capacity)
+        self.limits[0] = self.capacity.max_nodes
+        self.limits[1] = self.capacity.max_edges
+        for number, row in enumerate(TABLE):
+            self.decodings[number] = decoding_of(row, capacity)
         self.doors_matter = doors_matter
         self.blank_allowed = blank_allowed
         self.count = 0
@@ -93,8 +107,8 @@ cdef class RowDecoder:
             known: `KNOWN` array; `next` is filled in here.
             n_known: How many of them there are; the rest is spare.
             sources: `SOURCE` array, with spare entries at its end.
-            handles: Per source: level handle, path handle, background, taken doors; kept alive here, as everything else
-                that the tables point to must be by the caller.
+            handles: Per source what of it the caller may let go of; kept alive here, as everything else that the tables
+                point to must be by the caller.
         """
         if n_known > len(known) or len(handles) > len(sources):
             raise NppError(f"{n_known} levels and {len(handles)} sources in tables of {len(known)} and {len(sources)}")
@@ -142,8 +156,8 @@ cdef class RowDecoder:
                 observation); kept alive.
             tags: `TAG` per output row if nobody else writes to the graph arrays, else None.
         """
-        if len(targets) > 16:
-            raise NppError(f"{len(targets)} outputs, at most 16")
+        if len(targets) > MAX_KEYS:
+            raise NppError(f"{len(targets)} outputs, at most {MAX_KEYS}")
         self.targets_python = list(targets)
         self.tags = tags
         self.n_targets = len(targets)
@@ -173,9 +187,7 @@ cdef class RowDecoder:
         view.background = NULL
         view.limit_frames = 0
         view.gold_total = 0
-        view.k_entities = self.k_entities
-        view.max_nodes = self.max_nodes
-        view.max_edges = self.max_edges
+        view.capacity = &self.capacity
         write_observation(&view, key, <unsigned char*><size_t>address_of(out))
 
     def resolve(self, Py_ssize_t first, unsigned long long batch) -> int:
@@ -187,7 +199,7 @@ cdef class RowDecoder:
             while i < last:
                 code = self.resolve_one(i, batch)
                 self.found_base[i] = code
-                if code < 0 and not (code == -5 and self.blank_allowed):
+                if code < 0 and not (code == BLANK and self.blank_allowed):
                     break
                 i += 1
         return i
@@ -201,44 +213,44 @@ cdef class RowDecoder:
             for i in range(first, last):
                 self.write_one(i)
 
-    cdef unsigned char* row_at(self, Py_ssize_t i) noexcept nogil:
-        """The bytes of row i."""
+    cdef StateRow* row_at(self, Py_ssize_t i) noexcept nogil:
+        """Row i."""
         if self.index_base != NULL:
-            return self.row_base + self.index_base[i] * self.row_stride
-        return self.row_base + i * self.row_stride
+            i = self.index_base[i]
+        return <StateRow*>(self.row_base + i * self.row_stride)
 
     cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil:
         """The source of row i, or why there is none."""
         cdef unsigned char* flags
         cdef int k, source
-        cdef unsigned char* row = self.row_at(i)
-        if (<int*>row)[0] != self.version:
-            return -5 if is_blank(row, self.row_bytes) else -1
-        k = self.buckets[bucket_of(row + 16)]
-        while k >= 0 and memcmp(self.known_base[k].level.digest, row + 16, 16) != 0:
+        cdef StateRow* row = self.row_at(i)
+        if row.version != STATE_ROW_VERSION:
+            return BLANK if is_blank(<unsigned char*>row, self.row_bytes) else OTHER_VERSION
+        k = self.buckets[bucket_of(row.level)]
+        while k >= 0 and memcmp(self.known_base[k].level.digest, row.level, sizeof(row.level)) != 0:
             k = self.known_base[k].next
         if k < 0:
-            return -2
-        if not is_state(<Ninja*>(row + HEADER_BYTES)):
-            return -4
+            return UNKNOWN_LEVEL
+        if not is_state(<Ninja*>state_of(row)):
+            return NO_STATE
         source = self.known_base[k].first
         if self.doors_matter and self.known_base[k].level.n_doors > 0:
-            flags = row + HEADER_BYTES + sizeof(Ninja) + self.known_base[k].level.n_movers * sizeof(Mover)
+            flags = state_of(row) + sizeof(Ninja) + self.known_base[k].level.n_movers * sizeof(Mover)
             while source >= 0 and not same_doors(self.known_base[k].level, flags, self.source_base[source].taken):
                 source = self.source_base[source].next
             if source < 0:
-                return -3
+                return UNKNOWN_DOORS
         self.source_base[source].used = batch
         return source
 
     cdef void write_one(self, Py_ssize_t i) noexcept nogil:
         """Write all outputs of row i."""
-        cdef int k, key
+        cdef int k, key, used
         cdef View view
         cdef unsigned char* out
         cdef Tag* tag = NULL
         cdef Source* source
-        cdef unsigned char* row = self.row_at(i)
+        cdef StateRow* row = self.row_at(i)
         if self.tag_base != NULL:
             tag = &self.tag_base[i]
         if self.found_base[i] < 0:
@@ -248,25 +260,26 @@ cdef class RowDecoder:
                 memset(tag, 0, sizeof(Tag))
             return
         source = &self.source_base[self.found_base[i]]
-        bind(&view.world, source.level, row + HEADER_BYTES, NULL)
+        bind(&view.world, source.level, state_of(row), NULL)
         view.paths = source.paths
         view.background = source.background
-        view.limit_frames = (<int*>row)[2]
+        view.limit_frames = row.limit_frames
         view.gold_total = source.gold_total
-        view.k_entities = self.k_entities
-        view.max_nodes = self.max_nodes
-        view.max_edges = self.max_edges
+        view.capacity = &self.capacity
         for k in range(self.n_targets):
             key = self.targets[k].key
             out = self.targets[k].base + i * self.targets[k].row_bytes
-            if key >= 7 and key <= 11:
-                self.write_graph(&view, source, tag, key, out)
-            else:
+            if self.decodings[key].way == WRITE:
                 write_observation(&view, key, out)
+            elif self.decodings[key].way == COPY:
+                self.copy_kept(source, tag, key, out)
+            else:
+                self.write_nodes(&view, source, <unsigned short*>out)
+                used = self.capacity.max_nodes if tag == NULL else tag.counts[0]
+                clear(out, source.counts[0] * NODE_BYTES, used * NODE_BYTES)
         if tag != NULL:
             tag.serial = source.serial
-            tag.n_nodes = source.n_nodes
-            tag.n_edges = source.n_edges
+            tag.counts = source.counts
 
     cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil:
         """Write the features of the nodes that there are."""
@@ -274,10 +287,10 @@ cdef class RowDecoder:
         cdef View seen
         cdef unsigned short[2048] offsets
         cdef int i
-        cdef int n = source.n_nodes
+        cdef int n = source.counts[0]
         cdef unsigned short* nodes = source.nodes
         if view.world.ninja.switches > 0:
-            nodes += n * 8
+            nodes += n * NODE_FEATURES
         memcpy(out, nodes, n * NODE_BYTES)
         if source.n_places > 0:
             places.node_x = source.place_x
@@ -286,41 +299,42 @@ cdef class RowDecoder:
             seen.paths = &places
             write_node_offsets(&seen, source.n_places, offsets)
             for i in range(n):
-                out[8 * i + 2] = offsets[8 * source.x_of[i] + 2]
-                out[8 * i + 3] = offsets[8 * source.y_of[i] + 3]
+                out[NODE_FEATURES * i + X_OFFSET] = offsets[NODE_FEATURES * source.x_of[i] + X_OFFSET]
+                out[NODE_FEATURES * i + Y_OFFSET] = offsets[NODE_FEATURES * source.y_of[i] + Y_OFFSET]
         else:
             write_node_offsets(view, n, out)
         i = node_here(view)
         if i < n:
-            out[i * 8 + 7] = ONE
+            out[NODE_FEATURES * i + HERE] = ONE
 
-    cdef void write_graph(self, View* view, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil:
-        """Write a graph key from what is kept ready; with a tag, only what differs from what the row holds."""
-        cdef int n = source.n_nodes
-        cdef int m = source.n_edges
+    cdef void copy_kept(self, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil:
+        """Copy a static key from what is kept of its level, unless the tag says that the row holds it already."""
+        cdef Decoding* how = &self.decodings[key]
+        cdef Py_ssize_t size = source.counts[how.axis] * how.item_bytes
         # How far the row may hold something else than zeros.
-        cdef int old_n = self.max_nodes if tag == NULL else tag.n_nodes
-        cdef int old_m = self.max_edges if tag == NULL else tag.n_edges
-        if key == 7:
-            self.write_nodes(view, source, <unsigned short*>out)
-            clear(out, n * NODE_BYTES, old_n * NODE_BYTES)
-            return
+        cdef Py_ssize_t old = (self.limits[how.axis] if tag == NULL else tag.counts[how.axis]) * how.item_bytes
+        cdef int plane
         if tag != NULL and tag.serial == source.serial:
             return
-        if key == 8:
-            memcpy(out, source.edge_index, 2 * m)
-            clear(out, 2 * m, 2 * old_m)
-            memcpy(out + 2 * self.max_edges, source.edge_index + m, 2 * m)
-            clear(out + 2 * self.max_edges, 2 * m, 2 * old_m)
-        elif key == 9:
-            memcpy(out, source.edge_feats, m * EDGE_BYTES)
-            clear(out, m * EDGE_BYTES, old_m * EDGE_BYTES)
-        elif key == 10:
-            memset(out, 1, n)
-            clear(out, n, old_n)
-        else:
-            memset(out, 1, m)
-            clear(out, m, old_m)
+        for plane in range(how.planes):
+            memcpy(out + plane * how.plane_bytes, source.kept[key] + plane * size, size)
+            clear(out + plane * how.plane_bytes, size, old)
+
+
+cdef Decoding decoding_of(row, capacity):
+    """How the key of a row of the table is decoded."""
+    cdef Decoding found
+    shape = observation_spec(row.key, capacity).shape
+    axis = row.padded_axis
+    if axis is None:
+        memset(&found, 0, sizeof(Decoding))
+        return found
+    found.way = COPY if row.varies == Varies.LEVEL else NODES if row.fields == NODE_FIELDS else WRITE
+    found.axis = row.shape[axis] == "max_edges"
+    found.planes = int(np.prod(shape[:axis]))
+    found.item_bytes = int(np.prod(shape[axis + 1 :])) * row.dtype.itemsize
+    found.plane_bytes = shape[axis] * found.item_bytes
+    return found
 
 
 cdef inline void clear(unsigned char* out, Py_ssize_t start, Py_ssize_t end) noexcept nogil:
@@ -348,15 +362,3 @@ cdef inline bint is_state(Ninja* ninja) noexcept nogil:
     return (
         ninja.state >= 0 and ninja.state <= 9 and ninja.x > -1e6 and ninja.x < 1e6 and ninja.y > -1e6 and ninja.y < 1e6
     )
-
-
-cdef bint same_doors(Level* level, unsigned char* flags, unsigned char* taken) noexcept nogil:
-    """Whether the switches of a state's doors and exits are taken as given."""
-    cdef int d
-    cdef int k = 0
-    for d in range(level.n_doors):
-        if level.doors[d].switched:
-            if ((flags[level.doors[d].flag] >> (2 - level.doors[d].switched)) & 1) != taken[k]:
-                return False
-            k += 1
-    return True

@@ -1,21 +1,20 @@
-"""What decoding needs beside the vectors: levels and door configurations, loaded when a vector asks for them."""
+"""What decoding needs beside the states: levels and door configurations, loaded when a row asks for them."""
 
 from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import StateError
-from npp_env.level.cache import LevelCache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
-from npp_env.observe.buffers import STATE_HEADER_BYTES
 from npp_env.observe.path_features import PathHandle
-from npp_env.observe.path_handles import path_handle
-from npp_env.observe.spec import OBSERVATION_KEYS, Capacity, observation_spec
+from npp_env.observe.spec import NODE_FIELDS, OBSERVATION_KEYS, ROWS, Capacity, Varies, observation_spec
+from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.decode_rows import (
     KNOWN,
     MAX_PLACES,
@@ -25,25 +24,16 @@ from npp_env.rollouts.decode_rows import (
     UNKNOWN_LEVEL,
     RowDecoder,
 )
-from npp_env.sim.handles import handle_of
-from npp_env.sim.kernel import LevelHandle
+from npp_env.runtime.level_resources import LevelLoader, LevelResources
+from npp_env.sim.doors import door_configuration, switches_taken
 from npp_env.sim.structs import NINJA, address_of
-from npp_env.sim.views import bit_mask, ninja_view, switches_taken
+from npp_env.sim.views import ninja_view
 
-_GOLD = 2
-_HEADER = np.dtype([("version", "<u4"), ("level_index", "<i4"), ("context", "<i4", 2), ("level", "u1", 16)])
 # One for the whole process: two decoders may write to the same memory, which knows levels by these numbers.
 _serials = itertools.count(1)
-_CHANGING_COLUMNS = (2, 3, 7)  # of the node features: offset to the ninja, and whether it is here
-
-
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """What the decoded keys depend on."""
-
-    paths: bool
-    graph: bool
-    background: bool
+_NODE_KEY = "graph_node_feats"
+_COUNTED = ("node_x", "edge_target")  # arrays as long as there are nodes and edges
+_NUMBERED = (*OBSERVATION_KEYS, *[""] * (SOURCE["kept"].shape[0] - len(OBSERVATION_KEYS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +61,11 @@ class Places:
 class LoadedLevel:
     """A level, whatever its doors."""
 
-    level: Level
-    handle: LevelHandle
-    number: int  # of its entry in the table
+    resources: LevelResources
     serial: int
-    background: NDArray[np.uint8] | None
-    n_nodes: int = 0
-    edge_index: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((2, 0), np.uint16))
-    edge_feats: NDArray[np.uint16] = field(default_factory=lambda: np.zeros((0, 4), np.uint16))
+    number: int = 0  # of its entry in the table
+    counts: tuple[int, int] = (0, 0)  # nodes and edges that fit the capacity
+    kept: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # static keys without their padding
     places: Places = field(default_factory=lambda: Places.of(np.zeros(0, np.float32), np.zeros(0, np.float32)))
 
 
@@ -97,31 +84,32 @@ class SourceTable:
 
     Args:
         rows: The decoder that reads the tables.
-        levels: The levels that vectors may belong to.
-        needs: What the decoded keys depend on.
+        levels: The levels that states may belong to.
+        loader: Loads what the decoded keys depend on.
+        keys: The decoded keys.
         capacity: Sizes of the padded observations.
-        state_bytes: Room for a state in a vector.
+        state_bytes: Room for a state in a row.
         kept: Sources that stay loaded from batch to batch. A batch that needs more gets them.
-        cache: Where the artifacts of levels are kept.
     """
 
     def __init__(
         self,
         rows: RowDecoder,
         levels: LevelSet,
-        needs: Needs,
+        loader: LevelLoader,
+        keys: tuple[str, ...],
         capacity: Capacity,
         state_bytes: int,
         kept: int,
-        cache: LevelCache,
     ) -> None:
         self._rows = rows
         self._levels = levels
-        self._needs = needs
+        self._loader = loader
+        self._static_keys = [key for key in keys if ROWS[key].varies is Varies.LEVEL]
+        self._has_nodes = _NODE_KEY in keys
         self._capacity = capacity
         self._state_bytes = state_bytes
         self._kept = kept
-        self._cache = cache
         self._number_of: dict[bytes, int] | None = None
         self._loaded: dict[bytes, LoadedLevel] = {}
         self._sources: list[LoadedSource] = []
@@ -140,7 +128,7 @@ class SourceTable:
         kept, stamps = [self._sources[i] for i in order.tolist()], used[order].copy()
         self._loaded, self._sources = {}, []
         for source, stamp in zip(kept, stamps.tolist(), strict=True):
-            digest = bytes.fromhex(source.level.level.hash)
+            digest = bytes.fromhex(source.level.resources.level.hash)
             if digest not in self._loaded:
                 self._enter_level(digest, source.level)
             self._enter_source(source, stamp)
@@ -150,25 +138,25 @@ class SourceTable:
         """Load what a row lacks.
 
         Args:
-            row: The vector.
+            row: The row.
             problem: What the row decoder said of it.
             at: Its number in the batch, for messages.
 
         Raises:
             StateError: Nothing that could be loaded helps.
         """
-        header = row[:STATE_HEADER_BYTES].view(_HEADER)[0]
+        header = row[: STATE_ROW.itemsize].view(STATE_ROW)[0]
         if problem == OTHER_VERSION:
             raise StateError(
-                f"vector {at} has version {header['version']}, which this npp_env does not read; "
-                f"vectors are made by the same version of npp_env with layout='state'"
+                f"row {at} has version {header['version']}, which this npp_env does not read; "
+                f"rows are made by the same version of npp_env with layout='state'"
             )
         if problem not in (UNKNOWN_LEVEL, UNKNOWN_DOORS):
-            raise StateError(f"vector {at} holds no state of the game: it is blank or damaged")
+            raise StateError(f"row {at} holds no state of the game: it is blank or damaged")
         digest = header["level"].tobytes()
         if digest not in self._loaded:
             self._enter_level(digest, self._load_level(self._find(digest, int(header["level_index"]), at)))
-        self._enter_source(self._load_source(self._loaded[digest], row[STATE_HEADER_BYTES:]), 0)
+        self._enter_source(self._load_source(self._loaded[digest], row[STATE_ROW.itemsize :]), 0)
         self._publish()
 
     def _find(self, digest: bytes, index: int, at: int) -> Level:
@@ -187,60 +175,61 @@ class SourceTable:
                 found: Level = self._levels[number]
                 return found
         raise StateError(
-            f"vector {at} belongs to level {wanted} (number {index}), which is not in the level set; "
+            f"row {at} belongs to level {wanted} (number {index}), which is not in the level set; "
             f"decode with the levels that the environment has"
         )
 
     def _load_level(self, level: Level) -> LoadedLevel:
-        handle = handle_of(level, self._cache)
-        if handle.state_bytes > self._state_bytes:
+        resources = self._loader.load(level)
+        if resources.handle.state_bytes > self._state_bytes:
             raise StateError(
-                f"a state of level {level.hash} takes {handle.state_bytes} bytes, a vector has {self._state_bytes}"
+                f"a state of level {level.hash} takes {resources.handle.state_bytes} bytes, "
+                f"a row has {self._state_bytes}"
             )
-        background = None
-        if self._needs.background:
-            from npp_env.render.background import FRAME_BACKGROUND
+        return LoadedLevel(resources, next(_serials))
 
-            background = self._cache.get(level, FRAME_BACKGROUND)
-        return LoadedLevel(level, handle, 0, next(_serials), background)
-
-    def _load_source(self, item: LoadedLevel, state: NDArray[np.uint8]) -> LoadedSource:
-        found = switches_taken(state[: item.handle.state_bytes], item.handle.geometry)
+    def _load_source(self, item: LoadedLevel, row: NDArray[np.uint8]) -> LoadedSource:
+        handle = item.resources.handle
+        state = row[: handle.state_bytes]
+        found = switches_taken(state, handle.geometry)
         taken = np.zeros(max(1, len(found)), np.uint8)[: len(found)]
-        paths = None
-        nodes = np.zeros((2, 0, 8), np.uint16)
-        if self._needs.paths:
+        nodes = np.zeros((2, 0, len(NODE_FIELDS)), np.uint16)
+        paths = item.resources.paths_of(door_configuration(state, handle.geometry))
+        if paths is not None:
             taken[:] = found
-            paths = path_handle(item.level, bit_mask(found), self._cache)
-        if self._needs.graph and paths is not None:
-            if item.n_nodes == 0:
-                self._keep_edges(item, paths)
-            nodes = self._nodes(item, paths)
+            if item.counts == (0, 0):
+                self._keep(item, paths)
+            if self._has_nodes:
+                nodes = self._nodes(item, paths)
         return LoadedSource(item, taken, paths, nodes)
 
-    def _keep_edges(self, item: LoadedLevel, paths: PathHandle) -> None:
-        """Have the environment's writers write the edges once, and keep them without the padding."""
-        item.n_nodes = int(np.count_nonzero(self._written(item, paths, "graph_node_mask")))
-        count = int(np.count_nonzero(self._written(item, paths, "graph_edge_mask")))
-        index = self._written(item, paths, "graph_edge_index").view(np.uint16).reshape(2, -1)
-        feats = self._written(item, paths, "graph_edge_feats").view(np.uint16).reshape(-1, 4)
-        item.edge_index = np.ascontiguousarray(index[:, :count])
-        item.edge_feats = feats[:count].copy()
-        item.places = Places.of(*(paths.arrays[name][: item.n_nodes] for name in ("node_x", "node_y")))
+    def _keep(self, item: LoadedLevel, paths: PathHandle) -> None:
+        """Have the environment's writers write what is static once, and keep it without the padding."""
+        limits = (self._capacity.max_nodes, self._capacity.max_edges)
+        nodes, edges = (min(len(paths.arrays[name]), limit) for name, limit in zip(_COUNTED, limits, strict=True))
+        item.counts = (nodes, edges)
+        for key in self._static_keys:
+            written, axis = self._written(item, paths, key), ROWS[key].padded_axis
+            used = [slice(None)] * written.ndim
+            if axis is not None:
+                used[axis] = slice(nodes if ROWS[key].shape[axis] == "max_nodes" else edges)
+            item.kept[key] = np.ascontiguousarray(written[tuple(used)]).reshape(-1).view(np.uint8)
+        if self._has_nodes:
+            item.places = Places.of(paths.arrays["node_x"][:nodes], paths.arrays["node_y"][:nodes])
 
     def _nodes(self, item: LoadedLevel, paths: PathHandle) -> NDArray[np.uint16]:
-        kept = np.zeros((2, item.n_nodes, 8), np.uint16)
-        for switches in (0, 1):
-            written = self._written(item, paths, "graph_node_feats", switches).view(np.uint16)
-            kept[switches] = written.reshape(-1, 8)[: item.n_nodes]
-        kept[:, :, _CHANGING_COLUMNS] = 0
-        return kept
+        kept = [self._written(item, paths, _NODE_KEY, switches)[: item.counts[0]] for switches in (0, 1)]
+        nodes = np.stack(kept).view(np.uint16)
+        nodes[:, :, ROWS[_NODE_KEY].columns(Varies.PLACE, Varies.STATE)] = 0
+        return nodes
 
-    def _written(self, item: LoadedLevel, paths: PathHandle, key: str, switches: int = 0) -> NDArray[np.uint8]:
-        state = item.handle.geometry["initial"].copy()
+    def _written(self, item: LoadedLevel, paths: PathHandle, key: str, switches: int = 0) -> NDArray[Any]:
+        handle = item.resources.handle
+        state = handle.geometry["initial"].copy()
         ninja_view(state[: NINJA.itemsize])["switches"] = switches
-        out = np.zeros(observation_spec(key, self._capacity).nbytes, np.uint8)
-        self._rows.write_fully(item.handle, paths, state, OBSERVATION_KEYS.index(key), out)
+        spec = observation_spec(key, self._capacity)
+        out = np.zeros(spec.shape, spec.dtype)
+        self._rows.write_fully(handle, paths, state, spec.number, out)
         return out
 
     def _enter_level(self, digest: bytes, item: LoadedLevel) -> None:
@@ -248,30 +237,28 @@ class SourceTable:
         self._loaded[digest] = item
         if item.number == len(self._known):
             self._known = np.concatenate([self._known, np.zeros_like(self._known)])
-        self._known[item.number] = (item.handle.address, -1, -1)
+        self._known[item.number] = (item.resources.handle.address, -1, -1)
 
     def _enter_source(self, source: LoadedSource, used: int) -> None:
-        number, item = len(self._sources), source.level
+        number, item, level = len(self._sources), source.level, source.level.resources
         self._sources.append(source)
         if number == len(self._table):
             self._table = np.concatenate([self._table, np.zeros_like(self._table)])
         self._table[number] = (
-            item.handle.address,
+            level.handle.address,
             0 if source.paths is None else source.paths.address,
-            0 if item.background is None else address_of(item.background),
+            0 if level.background is None else address_of(level.background),
             address_of(source.taken),
             address_of(source.nodes),
-            address_of(item.edge_index),
-            address_of(item.edge_feats),
+            [address_of(item.kept[key]) if key in item.kept else 0 for key in _NUMBERED],
             address_of(item.places.x),
             address_of(item.places.y),
             address_of(item.places.x_of),
             address_of(item.places.y_of),
             item.serial,
             used,
-            int(np.count_nonzero(item.level.records[:, 0] == _GOLD)),
-            item.n_nodes,
-            item.edge_feats.shape[0],
+            level.gold,
+            item.counts,
             len(item.places.x),
             self._known["first"][item.number],
             0,
@@ -279,5 +266,5 @@ class SourceTable:
         self._known["first"][item.number] = number
 
     def _publish(self) -> None:
-        handles = [(s.level.handle, s.paths, s.level.background, s.taken) for s in self._sources]
+        handles = [(s.level.resources, s.paths, s.taken) for s in self._sources]
         self._rows.set_tables(self._known, len(self._loaded), self._table, handles)

@@ -1,4 +1,4 @@
-"""`ObservationDecoder`: full observations out of the compact vectors of `layout="state"`, without an environment."""
+"""`ObservationDecoder`: full observations out of the state rows of `layout="state"`, without an environment."""
 
 from __future__ import annotations
 
@@ -14,12 +14,11 @@ from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError, StateError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
-from npp_env.observe.buffers import STATE_HEADER_BYTES, ObservationLayout, as_rows
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.buffers import ObservationLayout, as_rows
+from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.decode_rows import TAG, RowDecoder
-from npp_env.rollouts.decode_sources import Needs, SourceTable
-from npp_env.runtime.engine import STATE_ROW_VERSION
-from npp_env.runtime.episodes import largest_state_bytes
+from npp_env.rollouts.decode_sources import SourceTable
+from npp_env.runtime.level_resources import LevelLoader, largest_state_bytes
 from npp_env.runtime.thread_pool import RangePool
 
 DEFAULT_KEPT_SOURCES = 128
@@ -74,34 +73,34 @@ class DecodedBatch(Mapping[str, NDArray[Any]]):
 
 
 class ObservationDecoder:
-    """Turns compact vectors into the observations that an environment would have returned, to the last bit.
+    """Turns state rows into the observations that an environment would have returned, to the last bit.
 
-    A vector is what an environment with `layout="state"` returns. The decoder needs no environment, can be pickled, and
+    A row is what an environment with `layout="state"` returns. The decoder needs no environment, can be pickled, and
     keeps what it loads of levels within a bound. It is not to be used by two threads at once; give each its own.
 
     Args:
         config: An `EnvironmentConfig`, or a (nested) dictionary of its fields: keys and capacities are taken from it.
         levels: The levels, as `LevelSet.parse` takes them; those of the configuration by default. They must be the
-            levels of the environment, because the length of a vector depends on all of them.
+            levels of the environment, because the length of a row depends on all of them.
         keys: Which observations, instead of those of the configuration.
         num_threads: Threads that share the work; the results do not depend on their number.
-        blank_vectors: Whether a vector of zeros, which frame stackers put before the first observation, is decoded to
+        blank_rows: Whether a row of zeros, which frame stackers put before the first observation, is decoded to
             zeros instead of being an error.
         kept_sources: How many levels, each in one door configuration, stay loaded from batch to batch.
         cache: Where the artifacts of levels are kept; that of the configuration by default.
 
     Attributes:
-        vector_bytes: Length of a vector.
+        row_bytes: Length of a row.
         keys: The decoded keys.
 
     Example:
         >>> from npp_env import NppEnv
         >>> env = NppEnv(levels="shipped:first_steps", observation={"layout": "state"})
-        >>> vector, _ = env.reset(seed=1)
+        >>> state, _ = env.reset(seed=1)
         >>> decoder = ObservationDecoder(env.config)
-        >>> decoder.decode(vector)["game_state"].shape
+        >>> decoder.decode(state)["game_state"].shape
         (34,)
-        >>> decoder.decode(np.stack([vector, vector]))["game_state"].shape
+        >>> decoder.decode(np.stack([state, state]))["game_state"].shape
         (2, 34)
     """
 
@@ -112,7 +111,7 @@ class ObservationDecoder:
         *,
         keys: tuple[str, ...] | None = None,
         num_threads: int = 1,
-        blank_vectors: bool = False,
+        blank_rows: bool = False,
         kept_sources: int = DEFAULT_KEPT_SOURCES,
         cache: LevelCache | None = None,
     ) -> None:
@@ -125,20 +124,20 @@ class ObservationDecoder:
         self.levels = LevelSet.parse(self.config.levels if levels is None else levels)
         self.keys = self.config.observation.keys
         self.num_threads = int(num_threads)
-        self.blank_vectors = bool(blank_vectors)
+        self.blank_rows = bool(blank_rows)
         self.kept_sources = int(kept_sources)
         self._build(cache_in(self.config.cache_directory) if cache is None else cache)
 
     def _build(self, cache: LevelCache) -> None:
         capacity = self.config.capacity
         self.layout = ObservationLayout(self.keys, "dict", capacity)
-        has_graph = any(key in GRAPH_KEYS for key in self.keys)
-        needs = Needs(has_graph or "reachability_features" in self.keys, has_graph, self.config.needs_background)
+        loader = LevelLoader.for_keys(self.keys, cache)
         state_bytes = largest_state_bytes(self.levels, cache)
-        self.vector_bytes = STATE_HEADER_BYTES + state_bytes
-        sizes = (capacity.max_entities, capacity.max_nodes, capacity.max_edges)
-        self._rows = RowDecoder(STATE_ROW_VERSION, sizes, needs.paths, self.blank_vectors)
-        self._sources = SourceTable(self._rows, self.levels, needs, capacity, state_bytes, self.kept_sources, cache)
+        self.row_bytes = STATE_ROW.itemsize + state_bytes
+        self._rows = RowDecoder(capacity, loader.needs_graph, self.blank_rows)
+        self._sources = SourceTable(
+            self._rows, self.levels, loader, self.keys, capacity, state_bytes, self.kept_sources
+        )
         self._pool = RangePool(self.num_threads)
         self._batch = 0
 
@@ -149,24 +148,24 @@ class ObservationDecoder:
         return space
 
     def allocate(self, count: int) -> DecodedBatch:
-        """Reusable memory for batches of up to `count` vectors; `decode(..., out=batch)` then allocates no arrays."""
+        """Reusable memory for batches of up to `count` states; `decode(..., out=batch)` then allocates no arrays."""
         if count < 1:
             raise ConfigError(f"count is {count}; it must be at least 1")
         return DecodedBatch(self.layout, count)
 
     def decode(
         self,
-        vectors: NDArray[np.uint8],
+        states: NDArray[np.uint8],
         out: DecodedBatch | Mapping[str, NDArray[Any]] | None = None,
         indices: NDArray[np.int64] | None = None,
     ) -> dict[str, NDArray[Any]]:
         """Decode a batch.
 
         Args:
-            vectors: uint8 (..., vector_bytes), any leading shape.
+            states: uint8 (..., row_bytes), any leading shape.
             out: Where to write: memory of `allocate`, or the caller's own contiguous arrays (leading shape, shape of
                 the key); fresh arrays if None.
-            indices: int64, any shape: decode these rows of vectors (n, vector_bytes), instead of gathering them first.
+            indices: int64, any shape: decode these rows of states (n, row_bytes), instead of gathering them first.
                 The leading shape is then that of the indices.
 
         Returns:
@@ -177,7 +176,7 @@ class ObservationDecoder:
                 are no state. Nothing is written then.
             NppError: Arrays in `out` that do not fit, or indices out of range.
         """
-        rows, flat_indices, lead = self._checked_rows(vectors, indices)
+        rows, flat_indices, lead = self._checked_rows(states, indices)
         count = math.prod(lead)
         if isinstance(out, DecodedBatch):
             if out.layout.specs != self.layout.specs or out.count < count:
@@ -198,29 +197,29 @@ class ObservationDecoder:
         return result
 
     def _checked_rows(
-        self, vectors: NDArray[np.uint8], indices: NDArray[np.int64] | None
+        self, states: NDArray[np.uint8], indices: NDArray[np.int64] | None
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64] | None, tuple[int, ...]]:
-        if not isinstance(vectors, np.ndarray) or vectors.dtype != np.uint8 or vectors.ndim < 1:
-            found = f"{vectors.dtype} {vectors.shape}" if isinstance(vectors, np.ndarray) else type(vectors).__name__
-            raise StateError(f"vectors are {found}; they must be a uint8 array (..., {self.vector_bytes})")
-        if vectors.shape[-1] != self.vector_bytes:
+        if not isinstance(states, np.ndarray) or states.dtype != np.uint8 or states.ndim < 1:
+            found = f"{states.dtype} {states.shape}" if isinstance(states, np.ndarray) else type(states).__name__
+            raise StateError(f"states are {found}; they must be a uint8 array (..., {self.row_bytes})")
+        if states.shape[-1] != self.row_bytes:
             raise StateError(
-                f"the vectors have {vectors.shape[-1]} bytes, those of this level set have {self.vector_bytes}; "
+                f"the states have {states.shape[-1]} bytes, those of this level set have {self.row_bytes}; "
                 f"decode with the levels that the environment has"
             )
-        rows = vectors.reshape(-1, self.vector_bytes)
+        rows = states.reshape(-1, self.row_bytes)
         # States hold 8-byte numbers.
         if rows.strides[1] != 1 or rows.strides[0] % 8 or rows.__array_interface__["data"][0] % 8:
             rows = rows.copy()
         if indices is None:
-            return rows, None, vectors.shape[:-1]
-        if vectors.ndim != 2 or indices.dtype != np.int64:
+            return rows, None, states.shape[:-1]
+        if states.ndim != 2 or indices.dtype != np.int64:
             raise NppError(
-                f"indices are {indices.dtype}, vectors have shape {vectors.shape}; indices must be int64, "
-                f"vectors (n, {self.vector_bytes})"
+                f"indices are {indices.dtype}, states have shape {states.shape}; indices must be int64, "
+                f"states (n, {self.row_bytes})"
             )
         if indices.size and (int(indices.min()) < 0 or int(indices.max()) >= len(rows)):
-            raise NppError(f"indices from {indices.min()} to {indices.max()} into {len(rows)} vectors")
+            raise NppError(f"indices from {indices.min()} to {indices.max()} into {len(rows)} states")
         return rows, np.ascontiguousarray(indices).reshape(-1), indices.shape
 
     def _fresh(self, lead: tuple[int, ...]) -> dict[str, NDArray[Any]]:
@@ -253,7 +252,7 @@ class ObservationDecoder:
         self._pool.close()
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("config", "levels", "keys", "num_threads", "blank_vectors", "kept_sources")
+        names = ("config", "levels", "keys", "num_threads", "blank_rows", "kept_sources")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
@@ -262,4 +261,4 @@ class ObservationDecoder:
 
 
 def _targets(layout: ObservationLayout, arrays: Mapping[str, NDArray[Any]]) -> list[tuple[int, NDArray[np.uint8]]]:
-    return [(OBSERVATION_KEYS.index(spec.key), as_rows(arrays[spec.key], spec.nbytes)) for spec in layout.specs]
+    return [(spec.number, as_rows(arrays[spec.key], spec.nbytes)) for spec in layout.specs]

@@ -12,11 +12,11 @@ from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
-from npp_env.observe.buffers import STATE_HEADER_BYTES
-from npp_env.observe.spec import GRAPH_KEYS, Capacity, ObservationSpec, observation_spec
-from npp_env.rollouts.packing import CHANGING_COLUMNS, NODE_KEY, REPEATED_COLUMNS, REPEATED_KEYS
+from npp_env.observe.spec import GRAPH_KEYS, ROWS, Capacity, ObservationSpec, Varies, observation_spec
+from npp_env.observe.state_row import STATE_ROW
+from npp_env.rollouts.packing import repeated_columns
 from npp_env.rollouts.state_store import CLASS_BYTES, INDEX_BYTES
-from npp_env.runtime.episodes import largest_state_bytes
+from npp_env.runtime.level_resources import largest_state_bytes
 from npp_env.sim.handles import handle_of
 
 ON_POLICY = ("ppo", "a2c", "trpo", "maskable_ppo")
@@ -164,7 +164,7 @@ def storage_choices(
     numbers = sum(spec.size for spec in specs)
     largest = max(spec.size for spec in specs)
     declared = sum(spec.nbytes for spec in specs)
-    vector = STATE_HEADER_BYTES + largest_state_bytes(found, cache)
+    row_bytes = STATE_ROW.itemsize + largest_state_bytes(found, cache)
     choices = [
         StorageChoice("dense float32", 4.0 * numbers, 0, 4.0 * largest, "an older SB3, or observations made float32"),
         StorageChoice(
@@ -185,16 +185,16 @@ def storage_choices(
         )
         choices.append(_packed_choice(specs, graph_sizes(found, capacity, cache)))
     how = "layout='state', decoded by StateFeatures or ObservationDecoder"
-    choices.append(StorageChoice("compact state", vector, 0, vector, how))
-    own = mean_vector_bytes(found, cache)
+    choices.append(StorageChoice("compact state", row_bytes, 0, row_bytes, how))
+    own = mean_row_bytes(found, cache)
     once = f"{how}; StateRolloutBuffer, StateReplayBuffer or StateStore"
     choices.append(StorageChoice("compact state, own length", own, 0, 0, once, shares_next=True))
     return choices
 
 
-def mean_vector_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
-    """Bytes of a vector in a `StateStore`, over (at most 64 of) the levels."""
-    sizes = [STATE_HEADER_BYTES + handle_of(levels[i], cache).state_bytes for i in _sampled(levels)]
+def mean_row_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
+    """Bytes of a row in a `StateStore`, over (at most 64 of) the levels."""
+    sizes = [STATE_ROW.itemsize + handle_of(levels[i], cache).state_bytes for i in _sampled(levels)]
     return float(np.mean([-(-size // CLASS_BYTES) * CLASS_BYTES for size in sizes])) + INDEX_BYTES
 
 
@@ -210,14 +210,15 @@ def _packed_choice(specs: list[ObservationSpec], sizes: GraphSizes) -> StorageCh
     """Packed storage: what `PackedObservations` takes per observation, and per level."""
     observation = fixed = 0.0
     for spec in specs:
-        if spec.key in REPEATED_KEYS:
+        row = ROWS[spec.key]
+        if row.varies is Varies.LEVEL:
             observation += _INDEX_BYTES
             fixed += spec.nbytes
-        elif spec.key == NODE_KEY:
-            itemsize = spec.dtype.itemsize
-            observation += sizes.nodes * len(CHANGING_COLUMNS) * itemsize
-            observation += _CHANGING_INDEX_BYTES + _INDEX_BYTES * len(REPEATED_COLUMNS)
-            fixed += sizes.nodes * itemsize * sum(map(len, REPEATED_COLUMNS))
+        elif row.steadier:
+            groups, itemsize = repeated_columns(row), spec.dtype.itemsize
+            observation += sizes.nodes * len(row.columns(Varies.STATE)) * itemsize
+            observation += _CHANGING_INDEX_BYTES + _INDEX_BYTES * len(groups)
+            fixed += sizes.nodes * itemsize * sum(map(len, groups))
         else:
             observation += spec.nbytes
     how = "sparse: only what there is; rollout_buffer_class=PackedDictRolloutBuffer, or PackedObservations"

@@ -14,16 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import NppError
+from npp_env.observe.spec import ROWS, ObservationRow, Varies
 
 CHUNK_BYTES = 1 << 20
 ALIGNMENT = 8
-NODE_FEATURES = 8
-# Columns of the node features that hang together: place and kind by the level, distance and reachability by its doors,
-# the node that the ninja is at. Columns 2 and 3, the offset to the ninja, change with every step.
-REPEATED_COLUMNS = ((0, 1, 4), (5, 6), (7,))
-CHANGING_COLUMNS = (2, 3)
-REPEATED_KEYS = ("graph_edge_index", "graph_edge_feats", "graph_node_mask", "graph_edge_mask")
-NODE_KEY = "graph_node_feats"
 
 
 class RepeatedRows:
@@ -222,15 +216,16 @@ class RepeatedColumn:
         self._rows.clear()
 
 
-class NodeColumn:
-    """The node features: valid nodes only, and of their columns only those that changed."""
+class MixedColumn:
+    """A padded key of which some fields change less often: valid items only, and of their fields what changed."""
 
-    def __init__(self, positions: int, lanes: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        self._repeated = [RepeatedRows(positions, lanes) for _ in REPEATED_COLUMNS]
+    def __init__(self, row: ObservationRow, positions: int, lanes: int, shape: tuple[int, ...]) -> None:
+        self._groups, self._state_columns = repeated_columns(row), row.columns(Varies.STATE)
+        self._repeated = [RepeatedRows(positions, lanes) for _ in self._groups]
         self._changing = ChangingRows(positions)
         self._counts = np.zeros(positions, np.int32)
         self._last = [0] * lanes
-        self._memory = _Memory(shape, dtype)
+        self._memory = _Memory(shape, row.dtype)
         self._held = np.zeros(0, np.int32)
         self._held_blocks: list[list[NDArray[np.uint8] | None]] = []
 
@@ -242,12 +237,11 @@ class NodeColumn:
     def put(self, first: int, rows: NDArray[Any]) -> None:
         """Keep rows."""
         for lane, row in enumerate(rows):
-            count = self._count(row, self._last[lane])
-            self._last[lane] = count
+            count = self._last[lane] = self._count(row, self._last[lane])
             position = first + lane
             self._counts[position] = count
-            self._changing.put(position, _plane(row, count, CHANGING_COLUMNS))
-            for repeated, columns in zip(self._repeated, REPEATED_COLUMNS, strict=True):
+            self._changing.put(position, _plane(row, count, self._state_columns))
+            for repeated, columns in zip(self._repeated, self._groups, strict=True):
                 repeated.put(position, lane, _plane(row, count, columns))
 
     def _count(self, row: NDArray[Any], guess: int) -> int:
@@ -263,16 +257,16 @@ class NodeColumn:
         count = len(positions)
         if self._memory.reserve(count):
             self._held = np.zeros(count, np.int32)
-            self._held_blocks = [[None] * len(REPEATED_COLUMNS) for _ in range(count)]
+            self._held_blocks = [[None] * len(self._groups) for _ in range(count)]
         out = self._memory.array[:count]
         for i, position in enumerate(positions.tolist()):
             nodes, held = int(self._counts[position]), int(self._held[i])
             row, held_blocks = out[i], self._held_blocks[i]
-            _write_plane(row, nodes, CHANGING_COLUMNS, self._changing.get(position))
+            _write_plane(row, nodes, self._state_columns, self._changing.get(position))
             for k, repeated in enumerate(self._repeated):
                 block = repeated.blocks[repeated.ids[position]]
                 if nodes != held or block is not held_blocks[k]:
-                    _write_plane(row, nodes, REPEATED_COLUMNS[k], block)
+                    _write_plane(row, nodes, self._groups[k], block)
                     held_blocks[k] = block
             if held > nodes:
                 row[nodes:held] = 0
@@ -305,12 +299,18 @@ def _write_plane(row: NDArray[Any], count: int, columns: tuple[int, ...], block:
         row[len(part) : count, column] = 0
 
 
+def repeated_columns(row: ObservationRow) -> list[tuple[int, ...]]:
+    """Fields of a key that change together, but not with every state."""
+    return [group for varies in Varies if varies < Varies.STATE and (group := row.columns(varies))]
+
+
 def make_column(key: str, positions: int, lanes: int, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Column:
-    """The column that fits a key: packed for graph keys, else dense."""
-    if key in REPEATED_KEYS:
+    """The column that fits a key: packed for what changes less often than the state, else dense."""
+    row = ROWS.get(key)
+    if row is not None and row.varies is Varies.LEVEL:
         return RepeatedColumn(positions, lanes, shape, dtype)
-    if key == NODE_KEY and len(shape) == 2 and shape[1] == NODE_FEATURES:
-        return NodeColumn(positions, lanes, shape, dtype)
+    if row is not None and row.steadier and dtype == row.dtype and shape[1:] == (len(row.fields),):
+        return MixedColumn(row, positions, lanes, shape)
     return DenseColumn(positions, shape, dtype)
 
 

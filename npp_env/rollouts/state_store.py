@@ -1,4 +1,4 @@
-"""A ring of compact vectors, each stored as long as its own level needs, not as long as the largest of the set."""
+"""A ring of state rows, each stored as long as its own level needs, not as long as the largest of the set."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from npp_env.errors import NppError
 from npp_env.level.sorted_sets import sorted_unique
 
 CLASS_BYTES = 32
-"""Vectors are stored in multiples of this."""
+"""Rows are stored in multiples of this."""
 INDEX_BYTES = 2 + 4
-"""Bytes per vector that say where it lies."""
+"""Bytes per row that say where it lies."""
 _GROWTH = 1.125
 _FIRST_SLOTS = 32
 
@@ -51,12 +51,12 @@ class _Block:
 
 
 class StateStore:
-    """Vectors of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
+    """Rows of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
 
     Args:
         steps: Steps of the ring.
         num_envs: Environments.
-        length: Bytes of a vector.
+        length: Bytes of a row.
 
     Example:
         >>> store = StateStore(steps=4, num_envs=2, length=100)
@@ -71,7 +71,7 @@ class StateStore:
         if min(steps, num_envs, length) < 1:
             raise NppError(f"{steps} steps of {num_envs} environments, {length} bytes; each must be at least 1")
         self.shape = (steps, num_envs, length)
-        self._class = np.zeros((steps, num_envs), np.uint16)  # 0 for a vector of zeros
+        self._class = np.zeros((steps, num_envs), np.uint16)  # 0 for a row of zeros
         self._slot = np.zeros((steps, num_envs), np.int32)
         self._blocks: dict[int, _Block] = {}
 
@@ -84,19 +84,19 @@ class StateStore:
         return self._class.nbytes + self._slot.nbytes + sum(block.nbytes for block in self._blocks.values())
 
     def clear(self) -> None:
-        """Forget all vectors; the memory stays."""
+        """Forget all states; the memory stays."""
         self._class.fill(0)
         for block in self._blocks.values():
             block.clear()
 
     def __setitem__(self, step: int, rows: NDArray[np.uint8]) -> None:
-        """Store the vectors (num_envs, length) of a step, in place of those that it had.
+        """Store the states (num_envs, length) of a step, in place of those that it had.
 
         Raises:
             NppError: A wrong shape or type.
         """
         if rows.shape != self.shape[1:] or rows.dtype != np.uint8:
-            raise NppError(f"vectors are {rows.dtype} {rows.shape}; they must be uint8 {self.shape[1:]}")
+            raise NppError(f"states are {rows.dtype} {rows.shape}; they must be uint8 {self.shape[1:]}")
         for number in sorted_unique(self._class[step]).tolist():
             if number:
                 self._blocks[number].release(self._slot[step][self._class[step] == number])
@@ -119,7 +119,7 @@ class StateStore:
         return block
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
-        """Vectors of one step (an int), or of pairs of steps and environments (two arrays); fresh arrays."""
+        """Rows of one step (an int), or of pairs of steps and environments (two arrays); fresh arrays."""
         if isinstance(index, tuple):
             return self.take(np.asarray(index[0]), np.asarray(index[1]))
         return self.take(np.full(self.shape[1], index), np.arange(self.shape[1]))
@@ -127,7 +127,7 @@ class StateStore:
     def take(
         self, steps: NDArray[np.int64], envs: NDArray[np.int64], out: NDArray[np.uint8] | None = None
     ) -> NDArray[np.uint8]:
-        """Vectors of pairs of steps and environments.
+        """Rows of pairs of steps and environments.
 
         Args:
             steps: Integers of any shape.

@@ -1,4 +1,6 @@
-from npp_env.observe.view cimport Paths, View
+from npp_env.observe.state_row cimport StateRow
+from npp_env.observe.view cimport Capacity, Paths, View
+from npp_env.observe.writer cimport MAX_KEYS
 from npp_env.runtime.reward cimport Weights
 from npp_env.sim.layout cimport Level
 
@@ -8,7 +10,7 @@ cdef struct Slot:
     unsigned char* background
     double potential
     double episode_return
-    unsigned long long door_key
+    unsigned long long doors
     int limit_frames
     int gold_total
     int episode_steps
@@ -41,16 +43,15 @@ cdef class Engine:
     cdef double* reward_base
     cdef unsigned char* terminated_base
     cdef unsigned char* truncated_base
-    cdef Output outputs[16]
+    cdef Output outputs[MAX_KEYS]
     cdef int n_outputs
     cdef Weights weights
     cdef int frame_skip
-    cdef int k_entities
-    cdef int max_nodes
-    cdef int max_edges
+    cdef Capacity capacity
     cdef bint has_no_level(self, Py_ssize_t i)
     cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
     cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil
     cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil
-    cdef void restart_one(self, Py_ssize_t i) noexcept nogil
+    cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil
     cdef void write_one(self, View* view, Py_ssize_t i, int buffer) noexcept nogil
+    cdef void write_state(self, StateRow* row, Py_ssize_t i) noexcept nogil

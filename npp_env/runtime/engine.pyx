@@ -4,18 +4,26 @@ A step has two halves. `advance` runs the physics and the events; it marks the e
 which the caller may have to look up other path distances. `finish` adds the shaping term and writes the observations.
 """
 
+from dataclasses import asdict
+
 import numpy as np
 
 from libc.string cimport memcpy
 from npp_env.observe.path_features cimport potential
+from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, state_of
 from npp_env.observe.view cimport View, half
-from npp_env.observe.writer cimport write_observation
+from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.runtime.reward cimport event_reward, shaping_reward
+from npp_env.sim.doors cimport door_digest
 from npp_env.sim.kernel cimport LevelHandle, advance_block, bind, restart_block
-from npp_env.sim.layout cimport Level, Mover, Ninja
+from npp_env.sim.layout cimport Mover, Ninja
 
 from npp_env.errors import NppError, StateError
+from npp_env.observe import state_row
 from npp_env.sim.structs import address_of
+
+if sizeof(StateRow) != state_row.STATE_ROW.itemsize or STATE_ROW_VERSION != state_row.STATE_ROW_VERSION:
+    raise NppError("the header of a state row is compiled otherwise than its dtype says")
 
 SLOT = np.dtype(
     [
@@ -24,7 +32,7 @@ SLOT = np.dtype(
         ("background", "u8"),
         ("potential", "f8"),
         ("episode_return", "f8"),
-        ("door_key", "u8"),
+        ("doors", "u8"),  # digest of the door configuration
         ("limit_frames", "i4"),  # 0: never truncated
         ("gold_total", "i4"),
         ("episode_steps", "i4"),
@@ -37,49 +45,12 @@ SLOT = np.dtype(
 )
 """What an environment has beside its state."""
 
-STATE_ROW = np.dtype(
-    [
-        ("version", "<u4"),
-        ("level_index", "<i4"),
-        ("limit_frames", "<i4"),
-        ("episode_steps", "<i4"),
-        ("level", "u1", 16),
-    ]
-)
-"""Header of a row of the state layout; the bytes of the state follow it."""
-
-STATE_ROW_VERSION = 1
-
-cdef unsigned long long DOOR_PRIME = 72057594037927931
-
 INPUT_OF_ACTION = (0, 4, 2, 1, 5, 3)
 """Input bytes of idle, left, right, jump, jump+left, jump+right."""
 
 cdef inline int input_of(int action) noexcept nogil:
     """Input byte of an action, one digit each."""
     return (0x351240 >> (4 * action)) & 15
-
-
-cdef unsigned long long door_key_of(Level* level, unsigned char* flags) noexcept nogil:
-    """A digest of the doors, and of exits where there are several, that switches decide."""
-    cdef unsigned long long key = 1
-    cdef int d
-    for d in range(level.n_doors):
-        if level.doors[d].switched:
-            key = (key * 31 + flags[level.doors[d].flag] + 1) % DOOR_PRIME
-    return key
-
-
-cdef void write_state_header(
-    unsigned char* row, unsigned char* digest, int level_index, int limit_frames, int episode_steps
-) noexcept nogil:
-    """The header of a row of the state layout."""
-    cdef int* words = <int*>row
-    words[0] = 1
-    words[1] = level_index
-    words[2] = limit_frames
-    words[3] = episode_steps
-    memcpy(row + 16, digest, 16)
 
 
 cdef class Engine:
@@ -89,8 +60,8 @@ cdef class Engine:
         num_envs: Number of environments.
         stride: Bytes per state, at least the largest state of any level used, a multiple of 8.
         frame_skip: Physics ticks per step.
-        weights: The seven weights of the reward, in the order of `RewardConfig`.
-        capacity: max_entities, max_nodes, max_edges.
+        reward: The `RewardConfig`.
+        capacity: The `Capacity` of padded observations.
 
     Attributes:
         states: uint8 (num_envs, stride), the exact states; the engine's own memory.
@@ -100,9 +71,11 @@ cdef class Engine:
         truncated: bool (num_envs,), of the last step.
     """
 
-    def __init__(self, Py_ssize_t num_envs, Py_ssize_t stride, int frame_skip, weights, capacity) -> None:
-        if num_envs < 1 or stride < 144 or stride % 8:
-            raise NppError(f"num_envs {num_envs} must be at least 1, stride {stride} a multiple of 8, at least 144")
+    def __init__(self, Py_ssize_t num_envs, Py_ssize_t stride, int frame_skip, reward, capacity) -> None:
+        if num_envs < 1 or stride < <Py_ssize_t>sizeof(Ninja) or stride % 8:
+            raise NppError(
+                f"num_envs {num_envs} must be at least 1, stride {stride} a multiple of 8, at least {sizeof(Ninja)}"
+            )
         self.num_envs = num_envs
         self.stride = stride
         self.frame_skip = frame_skip
@@ -114,7 +87,8 @@ cdef class Engine:
         self.level_handles = [None] * num_envs
         self.path_handles = [None] * num_envs
         self.backgrounds = [None] * num_envs
-        self.k_entities, self.max_nodes, self.max_edges = capacity
+        self.weights = asdict(reward)
+        self.capacity = asdict(capacity)
         self.n_outputs = 0
         self.buffers = [None, None]
         self.state_base = <unsigned char*><size_t>address_of(self.states)
@@ -124,15 +98,6 @@ cdef class Engine:
         self.truncated_base = <unsigned char*><size_t>address_of(self.truncated)
         if sizeof(Slot) != SLOT.itemsize:
             raise NppError(f"compiled struct of {sizeof(Slot)} bytes for a dtype of {SLOT.itemsize}")
-        (
-            self.weights.switch_weight,
-            self.weights.exit_weight,
-            self.weights.death_weight,
-            self.weights.time_weight,
-            self.weights.gold_weight,
-            self.weights.shaping_weight,
-            self.weights.discount,
-        ) = weights
 
     def set_outputs(self, int buffer, arrays) -> None:
         """Say where observations are written.
@@ -143,8 +108,8 @@ cdef class Engine:
                 rows are contiguous, in the same order of keys for both buffers; the engine keeps them alive. A third
                 element, if not 0, is the number of uint8 values that are to be widened to float16 in the row.
         """
-        if buffer not in (0, 1) or len(arrays) > 16:
-            raise NppError(f"buffer {buffer} must be 0 or 1, and {len(arrays)} outputs at most 16")
+        if buffer not in (0, 1) or len(arrays) > MAX_KEYS:
+            raise NppError(f"buffer {buffer} must be 0 or 1, and {len(arrays)} outputs at most {MAX_KEYS}")
         self.buffers[buffer] = list(arrays)
         self.n_outputs = len(arrays)
         cdef int k
@@ -202,23 +167,28 @@ cdef class Engine:
         self.slots["paths"][i] = 0 if paths is None else paths.address
         self.slots["doors_changed"][i] = 0
 
-    def restart(self, long long[::1] indices) -> None:
-        """Begin an episode in each of these environments, at the start of their level."""
+    def restart(self, long long[::1] indices, bint fresh) -> None:
+        """Begin an episode in each of these environments, at the start of their level.
+
+        Args:
+            indices: The environments.
+            fresh: Whether their next step is their beginning, and plays nothing.
+        """
         cdef Py_ssize_t k
         for k in range(indices.shape[0]):
             self.require(indices[k])
         with nogil:
             for k in range(indices.shape[0]):
-                self.restart_one(indices[k])
+                self.restart_one(indices[k], fresh)
 
     def reread(self, Py_ssize_t i) -> None:
-        """Bring door key and potential in line with a state that was written from outside."""
+        """Bring doors and potential in line with a state that was written from outside."""
         cdef bint over
         self.require(i)
         cdef unsigned short[8192] candidates
         cdef View view
         self.look(&view, candidates, i)
-        self.slot_base[i].door_key = door_key_of(self.slot_base[i].level, view.world.flags)
+        self.slot_base[i].doors = door_digest(self.slot_base[i].level, view.world.flags)
         if self.slot_base[i].paths != NULL:
             over = view.world.ninja.state == 6 or view.world.ninja.state == 8
             self.slot_base[i].potential = 0.0 if over else potential(&view)
@@ -260,15 +230,7 @@ cdef class Engine:
                 self.look(&view, candidates, indices[k])
                 self.write_one(&view, indices[k], buffer)
 
-    def write_key(self, Py_ssize_t i, int key, out) -> None:
-        """Write one observation of environment i into a uint8 array of its exact size."""
-        self.require(i)
-        cdef unsigned short[8192] candidates
-        cdef View view
-        self.look(&view, candidates, i)
-        write_observation(&view, key, <unsigned char*><size_t>address_of(out))
-
-    def write_key_range(self, int key, out) -> None:
+    def write_key(self, int key, out) -> None:
         """Write one observation of every environment into rows (num_envs, bytes) of a uint8 array."""
         cdef Py_ssize_t i
         for i in range(self.num_envs):
@@ -282,6 +244,17 @@ cdef class Engine:
             for i in range(self.num_envs):
                 self.look(&view, candidates, i)
                 write_observation(&view, key, base + i * row_bytes)
+
+    def status(self, Py_ssize_t i) -> tuple:
+        """Frame, state of the ninja, gold, switches taken, level number, return and steps of environment i."""
+        if i < 0 or i >= self.num_envs:
+            raise IndexError(f"environment {i} of {self.num_envs}")
+        cdef Ninja* ninja = <Ninja*>(self.state_base + i * self.stride)
+        cdef Slot* slot = &self.slot_base[i]
+        return (
+            ninja.frame, ninja.state, ninja.gold, ninja.switches,
+            slot.level_index, slot.episode_return, slot.episode_steps,
+        )
 
     cdef bint has_no_level(self, Py_ssize_t i):
         """Whether environment i waits for a level."""
@@ -299,11 +272,9 @@ cdef class Engine:
         view.background = self.slot_base[i].background
         view.limit_frames = self.slot_base[i].limit_frames
         view.gold_total = self.slot_base[i].gold_total
-        view.k_entities = self.k_entities
-        view.max_nodes = self.max_nodes
-        view.max_edges = self.max_edges
+        view.capacity = &self.capacity
 
-    cdef void restart_one(self, Py_ssize_t i) noexcept nogil:
+    cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil:
         """Begin an episode."""
         cdef unsigned short[8192] candidates
         cdef View view
@@ -311,17 +282,20 @@ cdef class Engine:
         restart_block(slot.level, self.state_base + i * self.stride, self.stride)
         self.look(&view, candidates, i)
         slot.potential = potential(&view) if slot.paths != NULL else 0.0
-        slot.door_key = door_key_of(slot.level, view.world.flags)
+        slot.doors = door_digest(slot.level, view.world.flags)
         slot.episode_return = 0.0
         slot.episode_steps = 0
-        slot.fresh = 1
+        slot.fresh = fresh
         slot.doors_changed = 0
         slot.ended = 0
+        self.terminated_base[i] = 0
+        self.truncated_base[i] = 0
 
     cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil:
         """Run the physics of one step and judge what happened."""
-        cdef int gold, switches, ticks
-        cdef unsigned long long key
+        cdef int ticks
+        cdef unsigned long long doors
+        cdef Ninja before
         cdef Slot* slot = &self.slot_base[i]
         cdef unsigned char* block = self.state_base + i * self.stride
         cdef Ninja* ninja = <Ninja*>block
@@ -330,10 +304,9 @@ cdef class Engine:
         self.truncated_base[i] = 0
         if slot.fresh:
             return
-        gold = ninja.gold
-        switches = ninja.switches
+        before = ninja[0]
         ticks = advance_block(slot.level, block, input_of(action), self.frame_skip, 1)
-        self.reward_base[i] = event_reward(&self.weights, ninja, ticks, gold, switches)
+        self.reward_base[i] = event_reward(&self.weights, &before, ninja, ticks)
         self.terminated_base[i] = ninja.state == 6 or ninja.state == 8
         self.truncated_base[i] = (
             self.terminated_base[i] == 0 and slot.limit_frames > 0 and ninja.frame >= slot.limit_frames
@@ -341,9 +314,9 @@ cdef class Engine:
         slot.ended = self.terminated_base[i] or self.truncated_base[i]
         slot.episode_steps += 1
         if slot.paths != NULL and slot.level.n_doors > 0:
-            key = door_key_of(slot.level, block + sizeof(Ninja) + slot.level.n_movers * sizeof(Mover))
-            if key != slot.door_key:
-                slot.door_key = key
+            doors = door_digest(slot.level, block + sizeof(Ninja) + slot.level.n_movers * sizeof(Mover))
+            if doors != slot.doors:
+                slot.doors = doors
                 slot.doors_changed = 1
 
     cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil:
@@ -371,14 +344,7 @@ cdef class Engine:
         for k in range(self.n_outputs):
             row = self.outputs[k].base[buffer] + i * self.outputs[k].stride
             if self.outputs[k].key < 0:
-                write_state_header(
-                    row,
-                    self.slot_base[i].level.digest,
-                    self.slot_base[i].level_index,
-                    self.slot_base[i].limit_frames,
-                    self.slot_base[i].episode_steps,
-                )
-                memcpy(row + 32, self.state_base + i * self.stride, self.stride)
+                self.write_state(<StateRow*>row, i)
                 continue
             if self.outputs[k].widened == 0:
                 write_observation(view, self.outputs[k].key, row)
@@ -388,3 +354,13 @@ cdef class Engine:
             wide = <unsigned short*>row
             for j in range(self.outputs[k].widened):
                 wide[j] = half(row[self.outputs[k].widened + j])
+
+    cdef void write_state(self, StateRow* row, Py_ssize_t i) noexcept nogil:
+        """Write the row of the state layout of environment i."""
+        cdef Slot* slot = &self.slot_base[i]
+        row.version = STATE_ROW_VERSION
+        row.level_index = slot.level_index
+        row.limit_frames = slot.limit_frames
+        row.episode_steps = slot.episode_steps
+        memcpy(row.level, slot.level.digest, sizeof(row.level))
+        memcpy(state_of(row), self.state_base + i * self.stride, self.stride)

@@ -4,46 +4,29 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
-from npp_env.errors import LevelError
+from npp_env.errors import ConfigError, LevelError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
-from npp_env.observe.buffers import ObservationLayout
-from npp_env.observe.path_features import PathHandle
+from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.engine import Engine
+from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
 from npp_env.runtime.sampling import LevelSampling, UniformSampling
-from npp_env.sim.handles import handle_of
-from npp_env.sim.kernel import LevelHandle
-from npp_env.sim.views import bit_mask, ninja_view, switches_taken
+from npp_env.sim.doors import door_configuration
+from npp_env.sim.views import ninja_view
 
-GOLD = 2
-FOREIGN_LEVEL = -1
+INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
+"""What `info` says of an episode."""
+
 _SPARE_LEVELS = 256
-_DOOR_CONFIGURATIONS = 16
-_UNBOUNDED_STATE_BYTES = 4096
 
-
-@dataclass(eq=False)
-class LevelResources:
-    """All that an episode on one level needs; shared by all environments of the process that play it alike."""
-
-    index: int
-    level: Level
-    handle: LevelHandle
-    gold: int
-    limit_frames: int
-    background: NDArray[np.uint8] | None
-    paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
-
-
-_shared_resources: weakref.WeakValueDictionary[tuple[Any, ...], LevelResources] = weakref.WeakValueDictionary()
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 
 
@@ -68,11 +51,14 @@ def limit_frames_of(level: Level, configured: int | str | None) -> int:
     return int(configured)
 
 
-def largest_state_bytes(levels: LevelSet, cache: LevelCache | None = None) -> int:
-    """Bytes that hold a state of any level of a set, as the `state` layout reserves them."""
-    if not levels.is_finite:
-        return _UNBOUNDED_STATE_BYTES
-    return max(handle_of(level, cache).state_bytes for level in levels)
+def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
+    """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
+    levels = overrides.get("levels")
+    if levels is None or isinstance(levels, str):
+        return None, overrides
+    if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
+        return None, overrides
+    return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
 
 
 class Episodes:
@@ -105,36 +91,27 @@ class Episodes:
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         self._in_use: list[LevelResources | None] = [None] * num_envs
         self._capacity = max(2 * num_envs, _SPARE_LEVELS)
-        capacity = config.capacity
+        self._loader = LevelLoader(self.cache, config.needs_graph, config.needs_background)
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
-            capacity,
+            config.capacity,
             largest_state_bytes(self.levels, self.cache) if config.observation.layout == "state" else 0,
-        )
-        weights = config.reward
-        self._weights = (
-            weights.switch_weight,
-            weights.exit_weight,
-            weights.death_weight,
-            weights.time_weight,
-            weights.gold_weight,
-            weights.shaping_weight,
-            weights.discount,
         )
         self.keys = np.zeros(num_envs, np.uint64)
         self.episodes = np.zeros(num_envs, np.int64)
         stride = self.layout.state_bytes or self.resources(0).handle.state_bytes
-        self.engine = Engine(
-            num_envs,
-            stride,
-            config.frame_skip,
-            self._weights,
-            (capacity.max_entities, capacity.max_nodes, capacity.max_edges),
-        )
+        self.engine = Engine(num_envs, stride, config.frame_skip, config.reward, config.capacity)
         self._doors_changed = self.engine.slots["doors_changed"]
         self._viewed: NDArray[np.uint8] | None = None
         self._ninjas: NDArray[Any] = np.empty(0)
+
+    def buffers(self, given: Observation | None, *, single: bool = False) -> DoubleBuffer:
+        """Make the arrays that the engine writes observations to; see `DoubleBuffer`."""
+        buffers = DoubleBuffer(self.layout, self.engine.num_envs, self.config.copy, given, single)
+        for number, arrays in enumerate(buffers.arrays):
+            self.engine.set_outputs(number, self.layout.outputs(arrays))
+        return buffers
 
     @property
     def num_levels(self) -> int:
@@ -154,23 +131,16 @@ class Episodes:
         return found
 
     def _load(self, level: Level, index: int) -> LevelResources:
-        background = None
-        if self.config.needs_background:
-            from npp_env.render.background import FRAME_BACKGROUND
-
-            background = self.cache.get(level, FRAME_BACKGROUND)
         limit = limit_frames_of(level, self.config.max_episode_frames)
         if self._max_frames is not None:
             limit = min(limit, self._max_frames) if limit else self._max_frames
-        gold = int(np.count_nonzero(level.records[:, 0] == GOLD))
-        handle = handle_of(level, self.cache)
-        if self.layout.layout == "state" and handle.state_bytes > self.layout.state_bytes:
+        found = self._loader.load(level, index, limit)
+        if self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes:
             raise LevelError(
-                f"a state of level {level.name!r} takes {handle.state_bytes} bytes; rows of observation.layout 'state' "
-                f"hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
+                f"a state of level {level.name!r} takes {found.handle.state_bytes} bytes; rows of observation.layout "
+                f"'state' hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
             )
-        key = (level.hash, level.name, index, limit, background is None, id(handle))
-        return _shared_resources.setdefault(key, LevelResources(index, level, handle, gold, limit, background))
+        return found
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level outside the set needs, given as an object or as a specification of exactly one level."""
@@ -196,8 +166,45 @@ class Episodes:
         assert found is not None, f"environment {i} was not reset"
         return found
 
-    def begin(self, indices: NDArray[np.int64], level: LevelResources | None = None) -> None:
-        """Begin the next episode of some environments, each on the level that its key gives, or all on one level."""
+    def reset(
+        self,
+        indices: NDArray[np.int64],
+        randoms: Iterable[np.random.Generator | None],
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Begin episodes at the wish of the caller.
+
+        Args:
+            indices: The environments.
+            randoms: For each of them what its next levels are drawn from, or None to go on as before.
+            options: `level` chooses the level: its number in the level set, a specification of one level, or a `Level`.
+        """
+        level = self._level_option((options or {}).get("level"))
+        for i, random in zip(indices.tolist(), randoms, strict=True):
+            if random is not None:
+                self.keys[i] = random.integers(2**63)
+                self.episodes[i] = -1
+        self.begin(indices, level, fresh=False)
+
+    def _level_option(self, level: Any) -> LevelResources | None:
+        if level is None:
+            return None
+        if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
+            if not 0 <= level < self.num_levels:
+                raise ConfigError(f"options['level'] is {level}; the level set has numbers 0 to {self.num_levels - 1}")
+            return self.resources(int(level))
+        if isinstance(level, (str, Level)):
+            return self.foreign(level)
+        raise ConfigError(f"options['level'] is {level!r}; it must be a number, a level specification or a Level")
+
+    def begin(self, indices: NDArray[np.int64], level: LevelResources | None = None, *, fresh: bool = True) -> None:
+        """Begin the next episode of some environments, each on the level that its key gives, or all on one level.
+
+        Args:
+            indices: The environments.
+            level: The level of all of them.
+            fresh: Whether their next step is their beginning, and plays nothing.
+        """
         chosen: list[LevelResources] = []
         for i in indices.tolist():
             self.episodes[i] += 1
@@ -210,7 +217,7 @@ class Episodes:
         self._grow(max((item.handle.state_bytes for item in chosen), default=0))
         for i, item in zip(indices.tolist(), chosen, strict=True):
             self._assign(i, item)
-        self.engine.restart(indices)
+        self.engine.restart(indices, fresh)
 
     def _grow(self, state_bytes: int) -> None:
         if state_bytes > self.engine.stride:
@@ -219,34 +226,21 @@ class Episodes:
     def _assign(self, i: int, item: LevelResources) -> None:
         if self._in_use[i] is item:
             # The level stays; only its doors may differ from the start.
-            self.engine.set_paths(i, self._paths(item, 0))
+            self.engine.set_paths(i, item.paths_of(0))
             return
         self._in_use[i] = item
-        paths = self._paths(item, 0)
-        self.engine.assign(i, item.handle, paths, item.background, item.limit_frames, item.gold, item.index)
-
-    def _paths(self, item: LevelResources, doors: int) -> PathHandle | None:
-        if not self.config.needs_graph:
-            return None
-        found = item.paths.get(doors)
-        if found is None:
-            from npp_env.observe.path_handles import path_handle
-
-            found = item.paths[doors] = path_handle(item.level, doors, self.cache)
-            while len(item.paths) > _DOOR_CONFIGURATIONS:
-                item.paths.popitem(last=False)
-        return found
+        self.engine.assign(i, item.handle, item.paths_of(0), item.background, item.limit_frames, item.gold, item.index)
 
     def follow_doors(self) -> None:
         """Give the environments whose doors changed in this step the distances of their new configuration."""
         if not np.count_nonzero(self._doors_changed):
             return
         for i in np.flatnonzero(self._doors_changed).tolist():
-            self.engine.set_paths(i, self._paths(self.resources_of(i), self.doors_taken(i)))
+            self.engine.set_paths(i, self.resources_of(i).paths_of(self.doors_taken(i)))
 
     def doors_taken(self, i: int) -> int:
-        """Bit mask of the locked and trap doors whose switch was taken, then of the exits where there are several."""
-        return bit_mask(switches_taken(self.engine.states[i], self.resources_of(i).handle.geometry))
+        """The door configuration of environment i."""
+        return door_configuration(self.engine.states[i], self.resources_of(i).handle.geometry)
 
     def restore(self, i: int, item: LevelResources, state: NDArray[np.uint8]) -> None:
         """Put environment i into a saved state of a level."""
@@ -255,7 +249,7 @@ class Episodes:
         row = self.engine.states[i]
         row[: state.size] = state
         row[state.size :] = 0
-        self.engine.set_paths(i, self._paths(item, self.doors_taken(i)))
+        self.engine.set_paths(i, item.paths_of(self.doors_taken(i)))
         self.engine.reread(i)
 
     @property

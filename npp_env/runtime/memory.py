@@ -19,7 +19,8 @@ from npp_env.level.model import Level
 from npp_env.observe.buffers import Observation
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ObservationSpec
-from npp_env.runtime.episodes import Episodes, LevelResources
+from npp_env.runtime.episodes import Episodes
+from npp_env.runtime.level_resources import LevelResources
 from npp_env.sim.kernel import LevelHandle
 
 _ARRAY_HEADER_BYTES = 112

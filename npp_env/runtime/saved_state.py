@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import struct
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import StateError
-from npp_env.runtime.engine import STATE_ROW, STATE_ROW_VERSION
+from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION
 
 if TYPE_CHECKING:
-    from npp_env.runtime.episodes import Episodes, LevelResources
+    from npp_env.runtime.episodes import Episodes
+    from npp_env.runtime.level_resources import LevelResources
 
 _MAGIC = b"NPPE"
 _VERSION = 1
@@ -24,7 +25,7 @@ _HEADER = struct.Struct("<4sHHI16siiidQqB3xI")
 
 @dataclass(frozen=True, slots=True)
 class SavedState:
-    """One environment's episode."""
+    """One environment's episode; the fields between hash and state stand in this order in the bytes."""
 
     level_hash: str
     level_index: int
@@ -96,28 +97,12 @@ class SavedState:
 def write_saved_state(saved: SavedState) -> bytes:
     """The bytes of a saved state."""
     state = saved.state.tobytes()
-    return (
-        _HEADER.pack(
-            _MAGIC,
-            _VERSION,
-            0,
-            saved.state.size,
-            bytes.fromhex(saved.level_hash),
-            saved.level_index,
-            saved.limit_frames,
-            saved.episode_steps,
-            saved.episode_return,
-            saved.key,
-            saved.episode,
-            saved.ended,
-            zlib.crc32(state),
-        )
-        + state
-    )
+    level, *context = (getattr(saved, entry.name) for entry in fields(saved)[:-1])
+    return _HEADER.pack(_MAGIC, _VERSION, 0, len(state), bytes.fromhex(level), *context, zlib.crc32(state)) + state
 
 
 def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
-    """Read what `write_saved_state` wrote, or a vector of the `state` layout.
+    """Read what `write_saved_state` wrote, or a row of the `state` layout.
 
     Raises:
         StateError: It is foreign, truncated or of another version.
@@ -125,7 +110,7 @@ def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
     if isinstance(data, np.ndarray):
         return _read_row(data)
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise StateError(f"a saved state is bytes or a uint8 vector, got {type(data).__name__}")
+        raise StateError(f"a saved state is bytes or a uint8 row, got {type(data).__name__}")
     data = bytes(data)
     if len(data) < _HEADER.size or data[:4] != _MAGIC:
         raise StateError(f"not a saved state of an environment ({len(data)} bytes, beginning {data[:4]!r})")
@@ -143,19 +128,11 @@ def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
 def _read_row(row: NDArray[Any]) -> SavedState:
     if row.dtype != np.uint8 or row.ndim != 1 or row.size <= STATE_ROW.itemsize:
         raise StateError(
-            f"a state vector is uint8 with more than {STATE_ROW.itemsize} elements, got {row.dtype} {row.shape}"
+            f"a state row is uint8 with more than {STATE_ROW.itemsize} elements, got {row.dtype} {row.shape}"
         )
     header = np.ascontiguousarray(row[: STATE_ROW.itemsize]).view(STATE_ROW)[0]
     if header["version"] != STATE_ROW_VERSION:
-        raise StateError(f"the state vector has version {header['version']}, this npp_env reads {STATE_ROW_VERSION}")
-    return SavedState(
-        header["level"].tobytes().hex(),
-        int(header["level_index"]),
-        int(header["limit_frames"]),
-        int(header["episode_steps"]),
-        0.0,
-        0,
-        -1,
-        False,
-        np.ascontiguousarray(row[STATE_ROW.itemsize :]),
-    )
+        raise StateError(f"the state row has version {header['version']}, this npp_env reads {STATE_ROW_VERSION}")
+    index, limit, steps = header[["level_index", "limit_frames", "episode_steps"]].item()
+    state = np.ascontiguousarray(row[STATE_ROW.itemsize :])
+    return SavedState(header["level"].tobytes().hex(), index, limit, steps, 0.0, 0, -1, False, state)

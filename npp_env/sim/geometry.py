@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import StateError
+from npp_env.level.block import BlockFormat
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
 from npp_env.sim.entities import build_entities
@@ -40,29 +40,30 @@ from npp_env.sim.tiles import (
     VERTICAL_VALUE,
 )
 
-GEOMETRY_VERSION = 2
-_MAGIC = 0x4750504E  # "NPPG"
-_ALIGNMENT = 8
-
-SECTIONS: tuple[tuple[str, np.dtype[Any]], ...] = (
-    ("scalars", np.dtype("<i4")),
-    ("wall_start", np.dtype("<u2")),
-    ("walls", WALL),
-    ("listed_start", np.dtype("<u2")),
-    ("listed", np.dtype("<u2")),
-    ("near", np.dtype("u1")),
-    ("edges_h", np.dtype("u1")),
-    ("edges_v", np.dtype("u1")),
-    ("doors", DOOR),
-    ("entities", ENTITY),
-    ("mover_entity", np.dtype("<u2")),
-    ("advance_order", np.dtype("<u2")),
-    ("react_order", np.dtype("<u2")),
-    ("mines", np.dtype("<u2")),
-    ("balls", np.dtype("<u2")),
-    ("solid", np.dtype("u1")),
-    ("initial", np.dtype("u1")),
-    ("digest", np.dtype("u1")),
+GEOMETRY_FORMAT = BlockFormat(
+    "compiled level",
+    magic=0x4750504E,  # "NPPG"
+    version=2,
+    sections=(
+        ("scalars", "<i4"),
+        ("wall_start", "<u2"),
+        ("walls", WALL),
+        ("listed_start", "<u2"),
+        ("listed", "<u2"),
+        ("near", "u1"),
+        ("edges_h", "u1"),
+        ("edges_v", "u1"),
+        ("doors", DOOR),
+        ("entities", ENTITY),
+        ("mover_entity", "<u2"),
+        ("advance_order", "<u2"),
+        ("react_order", "<u2"),
+        ("mines", "<u2"),
+        ("balls", "<u2"),
+        ("solid", "u1"),
+        ("initial", "u1"),
+        ("digest", "u1"),
+    ),
 )
 
 
@@ -79,27 +80,8 @@ class Geometry:
     __slots__ = ("block", "sections")
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
-        head = 4 * (3 + 2 * len(SECTIONS))
-        if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
-            raise StateError(
-                f"not a compiled level: {block.size} bytes of {block.dtype}, want at least {head} of uint8"
-            )
-        header = block[:head].view("<i4")
-        if header[0] != _MAGIC or header[1] != GEOMETRY_VERSION or header[2] != block.size:
-            raise StateError(
-                f"not a compiled level of version {GEOMETRY_VERSION}: header {header[:3].tolist()}, size {block.size}"
-            )
-        sections = {}
-        for k, (name, dtype) in enumerate(SECTIONS):
-            start, count = (int(value) for value in header[3 + 2 * k : 5 + 2 * k])
-            end = start + count * dtype.itemsize
-            if start < head or count < 0 or end > block.size or start % _ALIGNMENT:
-                raise StateError(f"not a compiled level: section {name} at {start}..{end} of {block.size} bytes")
-            view = block[start:end].view(dtype)
-            view.setflags(write=False)
-            sections[name] = view
         self.block = block
-        self.sections: Mapping[str, NDArray[Any]] = MappingProxyType(sections)
+        self.sections: Mapping[str, NDArray[Any]] = MappingProxyType(GEOMETRY_FORMAT.open(block)[1])
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """A section; a read-only view of the block."""
@@ -109,27 +91,6 @@ class Geometry:
     def nbytes(self) -> int:
         """Size of the whole block."""
         return int(self.block.nbytes)
-
-
-def pack(sections: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
-    """Lay the sections out in one read-only block."""
-    position = 4 * (3 + 2 * len(SECTIONS))
-    header = [_MAGIC, GEOMETRY_VERSION, 0]
-    starts = []
-    for name, _ in SECTIONS:
-        position += -position % _ALIGNMENT
-        starts.append(position)
-        header += [position, len(sections[name])]
-        position += sections[name].nbytes
-    position += -position % _ALIGNMENT
-    header[2] = position
-    block = np.zeros(position, np.uint8)
-    block[: 4 * len(header)] = np.array(header, "<i4").view(np.uint8)
-    for start, (name, dtype) in zip(starts, SECTIONS, strict=True):
-        data = np.ascontiguousarray(sections[name], dtype)
-        block[start : start + data.nbytes] = data.view(np.uint8).reshape(-1)
-    block.setflags(write=False)
-    return block
 
 
 def full_tiles(level: Level) -> NDArray[np.uint8]:
@@ -259,12 +220,12 @@ def compile_level(level: Level) -> Geometry:
         "initial": table.initial_state(level),
         "digest": np.frombuffer(bytes.fromhex(level.hash), np.uint8),
     }
-    geometry = Geometry(pack(sections))
+    geometry = Geometry(GEOMETRY_FORMAT.pack(sections))
     if (table.entities["kind"] == 23).any():
         from npp_env.sim.kernel import place_lasers
 
         sections["initial"] = place_lasers(geometry)
-        geometry = Geometry(pack(sections))
+        geometry = Geometry(GEOMETRY_FORMAT.pack(sections))
     return geometry
 
 
@@ -272,7 +233,7 @@ def _build_block(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     return compile_level(level).block
 
 
-GEOMETRY = Artifact("geometry", GEOMETRY_VERSION, _build_block)
+GEOMETRY = Artifact("geometry", GEOMETRY_FORMAT.version, _build_block)
 """The compiled level as the level cache keeps it."""
 
 

@@ -15,12 +15,13 @@ from graph.drawn import drawn_level, place
 from graph.random_levels import random_level
 from npp_env.errors import ConfigError, LevelError, StateError
 from npp_env.graph import NO_NODE, EdgeKind, NavigationGraph, NodeKind, graph_of
-from npp_env.graph import layout as at
 from npp_env.graph.free_space import FIT_RADIUS_PX, arc_distance, blocked_image, segment_distance
 from npp_env.level import read_map
 from npp_env.level.cache import LevelCache
 from npp_env.level.shipped import load_shipped, shipped_level_names
+from npp_env.sim.doors import door_configuration
 from npp_env.sim.geometry import compile_level, full_tiles
+from npp_env.sim.views import flags_view
 
 
 def build(level) -> NavigationGraph:
@@ -150,11 +151,12 @@ def test_regular_doors_let_through():
 
 def test_configuration_of_a_state():
     doors = [(6, 3, 2.5, 0), (7, 1.5, 0.5, 0), (8, 4, 2.5, 0), (9, 5.5, 0.5, 0)]
-    graph = build(drawn_level(ROOMS, [(2, 1, 1, 0), *doors]))
+    geometry = compile_level(drawn_level(ROOMS, [(2, 1, 1, 0), *doors]))
+    state = geometry["initial"].copy()
     # As the kernel keeps them: gold, then a locked door (3 once opened), then a trap door (2 once closed).
-    assert graph.configuration_of(np.array([1, 0, 1], np.uint8)) == b"\x00"
-    assert graph.configuration_of(np.array([0, 3, 1], np.uint8)) == b"\x01"
-    assert graph.configuration_of(np.array([0, 3, 2], np.uint8)) == b"\x03"
+    for flags, expected in (([1, 0, 1], 0b00), ([0, 3, 1], 0b01), ([0, 3, 2], 0b11)):
+        flags_view(state, geometry)[:] = flags
+        assert door_configuration(state, geometry) == expected
 
 
 @pytest.mark.parametrize(("orientation", "down", "up"), [(6, False, True), (2, True, False)])
@@ -203,18 +205,6 @@ def test_every_level_that_loads_has_a_graph(data):
     graph = build(level)
     for x, y in ((-50.0, -50.0), (2000.0, 900.0), level.spawn):
         assert (graph.node_at(x, y) == NO_NODE) == (graph.lattice_count == 0)
-
-
-def test_header_indices_lead_to_the_sections():
-    graph = build(load_shipped("first_steps/slope"))
-    header = graph.block[: 4 * at.GRAPH_FORMAT.header_ints].view("<i4")
-    assert header[3] == graph.node_count
-    assert header[7] == graph.spawn_node
-    for name in ("node_x", "nearest_node", "edge_target", "edge_features"):
-        index, array = at.GRAPH_FORMAT.section_index(name), getattr(graph, name)
-        start = graph.block.__array_interface__["data"][0] + int(header[index])
-        assert array.__array_interface__["data"][0] == start
-        assert header[index + 1] == array.size
 
 
 def test_other_blocks_are_refused():

@@ -13,8 +13,9 @@ from npp_env.graph import EdgeKind, NavigationGraph, graph_of
 from npp_env.level import Level, read_map
 from npp_env.level.cache import LevelCache
 from npp_env.sim import Batch, LevelHandle
+from npp_env.sim.doors import door_configuration
 from npp_env.sim.geometry import geometry_of
-from npp_env.sim.views import flags_view, ninja_view
+from npp_env.sim.views import ninja_view
 
 LEVELS = 50
 
@@ -43,7 +44,7 @@ def moves(level: Level, graph: NavigationGraph, envs: int, ticks: int, seed: int
     rng = np.random.default_rng(seed)
     inputs = rng.integers(0, 8, envs).astype(np.uint8)
     ninjas = ninja_view(batch.states)
-    before: list[tuple[int, bytes] | None] = [None] * envs
+    before: list[tuple[int, int] | None] = [None] * envs
     found = set()
     for _ in range(ticks):
         changed = rng.random(envs) < 0.06
@@ -55,7 +56,7 @@ def moves(level: Level, graph: NavigationGraph, envs: int, ticks: int, seed: int
                 before[i] = None
                 continue
             node = graph.node_at(float(ninjas["x"][i]), float(ninjas["y"][i]))
-            config = graph.configuration_of(flags_view(batch.states[i], geometry))
+            config = door_configuration(batch.states[i], geometry)
             last = before[i]
             if last is not None and last[0] != node:
                 found.add((last[0], node, last[1], config))

@@ -1,4 +1,4 @@
-"""Buffers of compact vectors sample what SB3's own sample, without a second copy."""
+"""Buffers of state rows sample what SB3's own sample, without a second copy."""
 
 from __future__ import annotations
 

@@ -192,5 +192,5 @@ def test_a_compact_model_can_be_saved_and_loaded(tmp_path):
 
 def test_a_space_that_does_not_fit_the_levels_is_refused():
     env = environment("state", ("game_state",))
-    with pytest.raises(ConfigError, match="2 vectors"):
+    with pytest.raises(ConfigError, match="2 states"):
         PPO("MlpPolicy", env, device="cpu", policy_kwargs=compact_policy(env, stack=2))

@@ -1,4 +1,4 @@
-"""Decoded vectors equal the observations of the environment, bit for bit."""
+"""Decoded states equal the observations of the environment, bit for bit."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ from npp_env.errors import ConfigError, LevelError, NppError, StateError
 from npp_env.graph.navigation import graph_of
 from npp_env.level.level_set import LevelSet
 from npp_env.level.shipped import load_shipped, shipped_level_names
-from npp_env.observe.spec import GRAPH_KEYS, OBSERVATION_KEYS
+from npp_env.observe.spec import DEFAULT_KEYS, GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.rollouts.decoder import ObservationDecoder
 
 SMALL = {"max_nodes": 300, "max_edges": 1500}
-VECTOR_KEYS = ("game_state", "reachability_features", "action_mask")
 
 
 def play(levels, seed: int, steps: int, num_envs: int = 4, **config):
-    """Vectors and observations of the same play: (steps, num_envs, bytes), and by key (steps, num_envs, ...)."""
+    """Rows and observations of the same play: (steps, num_envs, bytes), and by key (steps, num_envs, ...)."""
     keys = config.pop("keys", OBSERVATION_KEYS)
     dense, compact = (
         NppVectorEnv(num_envs, levels=levels, observation={"keys": keys, "layout": layout}, **config)
         for layout in ("dict", "state")
     )
-    observations, vectors = [dense.reset(seed=seed)[0]], [compact.reset(seed=seed)[0]]
+    observations, states = [dense.reset(seed=seed)[0]], [compact.reset(seed=seed)[0]]
     for actions in held_actions(np.random.default_rng(seed), steps - 1, num_envs):
         observations.append(dense.step(actions)[0])
-        vectors.append(compact.step(actions)[0])
+        states.append(compact.step(actions)[0])
     stacked = {key: np.stack([observation[key] for observation in observations]) for key in keys}
-    return np.stack(vectors), stacked, compact.config
+    return np.stack(states), stacked, compact.config
 
 
 def assert_same(decoded, expected, select=slice(None)) -> None:
@@ -53,10 +52,10 @@ def assert_same(decoded, expected, select=slice(None)) -> None:
 @pytest.mark.parametrize("group", sorted({name.partition("/")[0] for name in shipped_level_names()}))
 def test_all_shipped_levels_decode_to_what_the_environment_returned(group):
     levels = LevelSet.parse(f"shipped:{group}")
-    vectors, expected, config = play(levels, 11, 30, num_envs=len(levels), max_episode_frames=150)
+    states, expected, config = play(levels, 11, 30, num_envs=len(levels), max_episode_frames=150)
     decoder = ObservationDecoder(config, levels)
-    assert vectors.shape[-1] == decoder.vector_bytes
-    assert_same(decoder.decode(vectors), expected)
+    assert states.shape[-1] == decoder.row_bytes
+    assert_same(decoder.decode(states), expected)
 
 
 @settings(max_examples=12, deadline=None)
@@ -75,8 +74,8 @@ def test_random_levels_decode_in_any_order_into_reused_memory(seed, count, frame
         "max_episode_frames": limit,
         "graph": {"max_nodes": nodes, "max_edges": 4 * nodes},
     }
-    vectors, expected, config = play(levels, seed, 14, **config)
-    flat = vectors.reshape(-1, vectors.shape[-1])
+    states, expected, config = play(levels, seed, 14, **config)
+    flat = states.reshape(-1, states.shape[-1])
     rows = {key: array.reshape(-1, *array.shape[2:]) for key, array in expected.items()}
     decoder = ObservationDecoder(config, levels, num_threads=threads, kept_sources=2)
     batch = decoder.allocate(40)
@@ -97,10 +96,10 @@ def test_doors_decode_to_the_distances_of_their_configuration():
         NppEnv(levels=[level], frame_skip=2, observation={"keys": keys, "layout": layout}, max_episode_frames=None)
         for layout in ("dict", "state")
     )
-    expected, vectors = [dense.reset(seed=0)[0]], [compact.reset(seed=0)[0]]
+    expected, states = [dense.reset(seed=0)[0]], [compact.reset(seed=0)[0]]
     for _ in range(80):
         expected.append(dense.step(2)[0])
-        vectors.append(compact.step(2)[0])
+        states.append(compact.step(2)[0])
     opened = [tuple(row["switch_states"][4::5]) for row in expected]
     assert len(set(opened)) == 4
     # That of the door through which the exit is reached, and that of the one which shuts behind it.
@@ -110,26 +109,26 @@ def test_doors_decode_to_the_distances_of_their_configuration():
         decoder = ObservationDecoder(compact.config, [level], kept_sources=kept)
         batch = decoder.allocate(16)
         for seed in range(4):
-            chosen = np.random.default_rng(seed).integers(0, len(vectors), 16)
+            chosen = np.random.default_rng(seed).integers(0, len(states), 16)
             stacked = {key: np.stack([expected[i][key] for i in chosen]) for key in keys}
-            assert_same(decoder.decode(np.stack(vectors), out=batch, indices=chosen), stacked)
+            assert_same(decoder.decode(np.stack(states), out=batch, indices=chosen), stacked)
 
 
 def test_any_leading_shape_and_the_callers_arrays():
-    vectors, expected, config = play("shipped:first_steps", 3, 12, graph=SMALL)
+    states, expected, config = play("shipped:first_steps", 3, 12, graph=SMALL)
     decoder = ObservationDecoder(config)
-    one = decoder.decode(vectors[5, 2])
+    one = decoder.decode(states[5, 2])
     assert_same(one, expected, (5, 2))
     out = {key: np.full_like(array, 7) for key, array in expected.items()}
-    returned = decoder.decode(vectors, out=out)
+    returned = decoder.decode(states, out=out)
     assert all(returned[key] is out[key] for key in out)
     assert_same(out, expected)
     # The caller may do with its arrays as it likes.
     for array in out.values():
         array.fill(1)
-    decoder.decode(vectors, out=out)
+    decoder.decode(states, out=out)
     assert_same(out, expected)
-    assert decoder.decode(vectors[:0])["game_state"].shape == (0, 4, 34)
+    assert decoder.decode(states[:0])["game_state"].shape == (0, 4, 34)
 
 
 def test_memory_of_the_decoder_cannot_be_written_to():
@@ -138,21 +137,21 @@ def test_memory_of_the_decoder_cannot_be_written_to():
     with pytest.raises(ValueError, match="read-only"):
         batch["game_state"][0] = 1
     with pytest.raises(NppError, match="2 rows"):
-        decoder.decode(np.zeros((3, decoder.vector_bytes), np.uint8), out=batch)
+        decoder.decode(np.zeros((3, decoder.row_bytes), np.uint8), out=batch)
 
 
 def test_keys_can_differ_from_those_of_the_environment():
-    vectors, expected, config = play("shipped:first_steps", 4, 6)
+    states, expected, config = play("shipped:first_steps", 4, 6)
     for key in OBSERVATION_KEYS:
         decoder = ObservationDecoder(config, keys=(key,))
-        assert_same(decoder.decode(vectors), {key: expected[key]})
+        assert_same(decoder.decode(states), {key: expected[key]})
 
 
-def test_frame_stacks_with_blank_vectors_before_the_start():
-    vectors, expected, config = play("shipped:first_steps", 5, 6, graph=SMALL)
-    blank = np.concatenate([np.zeros_like(vectors[:2]), vectors])
+def test_frame_stacks_with_blank_rows_before_the_start():
+    states, expected, config = play("shipped:first_steps", 5, 6, graph=SMALL)
+    blank = np.concatenate([np.zeros_like(states[:2]), states])
     stacks = np.stack([blank[k : k + 3] for k in range(6)], axis=2)  # (3, 4, 6, bytes) by age
-    decoder = ObservationDecoder(config, blank_vectors=True)
+    decoder = ObservationDecoder(config, blank_rows=True)
     batch = decoder.allocate(stacks[..., 0].size)
     for _ in range(2):
         decoded = decoder.decode(stacks, out=batch)
@@ -160,30 +159,30 @@ def test_frame_stacks_with_blank_vectors_before_the_start():
             padded = np.concatenate([np.zeros_like(array[:2]), array])
             wanted = np.stack([padded[k : k + 3] for k in range(6)], axis=2)
             assert decoded[key].tobytes() == wanted.tobytes(), key
-        # Other vectors come to lie where the blank ones were, and the other way round.
-        assert_same(decoder.decode(vectors[::-1], out=batch), {k: v[::-1] for k, v in expected.items()})
+        # Other states come to lie where the blank ones were, and the other way round.
+        assert_same(decoder.decode(states[::-1], out=batch), {k: v[::-1] for k, v in expected.items()})
     with pytest.raises(StateError, match="blank"):
         ObservationDecoder(config).decode(stacks)
 
 
 def test_vectors_restore_an_environment():
-    vectors, expected, _ = play("shipped:first_steps", 6, 20, num_envs=1)
+    states, expected, _ = play("shipped:first_steps", 6, 20, num_envs=1)
     actions = held_actions(np.random.default_rng(6), 19, 1)
     env = NppEnv(levels="shipped:first_steps", observation={"keys": OBSERVATION_KEYS})
     env.reset(seed=0)
     for step in (0, 7, 18):
-        env.set_state(vectors[step, 0])
+        env.set_state(states[step, 0])
         assert np.array_equal(env.action_masks(), expected["action_mask"][step, 0])
         observation = env.step(int(actions[step, 0]))[0]
         assert_same(observation, expected, (step + 1, 0))
 
 
 def test_damaged_states_are_refused_or_decoded_but_never_crash():
-    vectors, _, config = play("shipped", 18, 2, num_envs=40, graph=SMALL)
+    states, _, config = play("shipped", 18, 2, num_envs=40, graph=SMALL)
     decoder = ObservationDecoder(config)
     rng = np.random.default_rng(18)
     refused = 0
-    for row in np.repeat(vectors.reshape(-1, vectors.shape[-1]), 5, axis=0):
+    for row in np.repeat(states.reshape(-1, states.shape[-1]), 5, axis=0):
         damaged = row.copy()
         places = rng.integers(32, len(row), rng.integers(1, 60))
         damaged[places] = rng.integers(0, 256, len(places))
@@ -195,9 +194,9 @@ def test_damaged_states_are_refused_or_decoded_but_never_crash():
 
 
 def test_what_is_wrong_is_said():
-    vectors, _, config = play("shipped:first_steps", 7, 3, keys=VECTOR_KEYS)
+    states, _, config = play("shipped:first_steps", 7, 3, keys=DEFAULT_KEYS)
     decoder = ObservationDecoder(config)
-    good = vectors[0]
+    good = states[0]
     with pytest.raises(StateError, match=r"have 10 bytes.*have \d+"):
         decoder.decode(good[:, :10])
     with pytest.raises(StateError, match="float32"):
@@ -205,9 +204,9 @@ def test_what_is_wrong_is_said():
     with pytest.raises(StateError, match="list"):
         decoder.decode(good.tolist())
     for change, message in (
-        ((0, 9), "vector 2 has version 9"),
-        ((16, good[2, 16] ^ 1), "vector 2 belongs to level .* not in the level set"),
-        ((32 + NINJA_STATE, 200), "vector 2 holds no state"),
+        ((0, 9), "row 2 has version 9"),
+        ((16, good[2, 16] ^ 1), "row 2 belongs to level .* not in the level set"),
+        ((32 + NINJA_STATE, 200), "row 2 holds no state"),
     ):
         bad = good.copy()
         bad[2, change[0]] = change[1]
@@ -218,7 +217,7 @@ def test_what_is_wrong_is_said():
         decoder.decode(good, out=out)
     bad = good.copy()
     bad[1, 32:40] = np.array([np.nan]).view(np.uint8)
-    with pytest.raises(StateError, match="vector 1 holds no state"):
+    with pytest.raises(StateError, match="row 1 holds no state"):
         decoder.decode(bad)
     with pytest.raises(NppError, match="indices from 0 to 4"):
         decoder.decode(good, indices=np.array([0, 4]))
@@ -233,23 +232,23 @@ NINJA_STATE = 128
 
 def test_levels_are_found_by_their_hash_wherever_they_stand_in_the_set():
     levels = [load_shipped(name) for name in shipped_level_names()[:3]]
-    vectors, expected, config = play(levels, 8, 5, num_envs=6, keys=VECTOR_KEYS)
+    states, expected, config = play(levels, 8, 5, num_envs=6, keys=DEFAULT_KEYS)
     decoder = ObservationDecoder(config, levels[::-1])
-    assert_same(decoder.decode(vectors), expected)
-    lost = levels[int(vectors[0, 0, 4:8].view("<i4")[0])]
+    assert_same(decoder.decode(states), expected)
+    lost = levels[int(states[0, 0, 4:8].view("<i4")[0])]
     fewer = [level for level in levels if level.hash != lost.hash]
     decoder = ObservationDecoder(config, fewer)
-    if decoder.vector_bytes == vectors.shape[-1]:
+    if decoder.row_bytes == states.shape[-1]:
         with pytest.raises(StateError, match=lost.hash):
-            decoder.decode(vectors)
+            decoder.decode(states)
 
 
 def test_endless_sets_decode_by_number():
     def make(index: int):
         return random_level(900 + index % 5)
 
-    vectors, expected, config = play(LevelSet(make), 9, 4, num_envs=3, keys=VECTOR_KEYS)
-    assert_same(ObservationDecoder(config, make).decode(vectors), expected)
+    states, expected, config = play(LevelSet(make), 9, 4, num_envs=3, keys=DEFAULT_KEYS)
+    assert_same(ObservationDecoder(config, make).decode(states), expected)
 
 
 def test_a_level_too_large_for_the_vectors_is_refused_by_the_environment():
@@ -261,21 +260,21 @@ def test_a_level_too_large_for_the_vectors_is_refused_by_the_environment():
 
 
 def test_a_decoder_can_be_pickled():
-    vectors, expected, config = play("shipped:first_steps", 10, 4, graph=SMALL)
+    states, expected, config = play("shipped:first_steps", 10, 4, graph=SMALL)
     decoder = ObservationDecoder(config, num_threads=2)
-    decoder.decode(vectors)
+    decoder.decode(states)
     content = pickle.dumps(decoder)
     assert len(content) < 5000
     twin = pickle.loads(content)
-    assert_same(twin.decode(vectors), expected)
+    assert_same(twin.decode(states), expected)
     assert twin.num_threads == 2
     decoder.close()
-    assert_same(decoder.decode(vectors), expected)
+    assert_same(decoder.decode(states), expected)
 
 
 def test_sampling_allocates_nothing_after_the_first_minibatch():
-    vectors, expected, config = play("shipped:first_steps", 12, 30)
-    flat = vectors.reshape(-1, vectors.shape[-1])
+    states, expected, config = play("shipped:first_steps", 12, 30)
+    flat = states.reshape(-1, states.shape[-1])
     decoder = ObservationDecoder(config)
     batch = decoder.allocate(32)
     order = np.random.default_rng(0).permutation(len(flat))[:96].reshape(3, 32)
@@ -298,12 +297,12 @@ def test_sampling_allocates_nothing_after_the_first_minibatch():
 
 def test_the_number_of_kept_sources_is_bounded():
     levels = [random_level(seed) for seed in range(9)]
-    vectors, expected, config = play(levels, 13, 3, num_envs=24, keys=VECTOR_KEYS)
+    states, expected, config = play(levels, 13, 3, num_envs=24, keys=DEFAULT_KEYS)
     decoder = ObservationDecoder(config, levels, kept_sources=4)
     for _ in range(2):
         for step in range(3):
-            assert_same(decoder.decode(vectors[step]), expected, step)
-    decoder.decode(vectors[0, :1])
+            assert_same(decoder.decode(states[step]), expected, step)
+    decoder.decode(states[0, :1])
     assert len(decoder._sources) <= 4
 
 
@@ -313,14 +312,14 @@ def test_two_decoders_can_share_their_memory():
     decoders = [ObservationDecoder(config) for _, _, config in played]
     batch = decoders[0].allocate(12)
     for _ in range(2):
-        for decoder, (vectors, expected, _) in zip(decoders, played, strict=True):
-            assert_same(decoder.decode(vectors, out=batch), expected)
+        for decoder, (states, expected, _) in zip(decoders, played, strict=True):
+            assert_same(decoder.decode(states, out=batch), expected)
 
 
 def test_graphs_off_the_grid_are_decoded_node_by_node(monkeypatch):
     monkeypatch.setattr("npp_env.rollouts.decode_sources.MAX_PLACES", 3)
-    vectors, expected, config = play("shipped:first_steps", 17, 4, keys=GRAPH_KEYS)
-    assert_same(ObservationDecoder(config).decode(vectors), expected)
+    states, expected, config = play("shipped:first_steps", 17, 4, keys=GRAPH_KEYS)
+    assert_same(ObservationDecoder(config).decode(states), expected)
 
 
 def test_graphs_are_cut_like_the_environment_cuts_them():
@@ -328,5 +327,5 @@ def test_graphs_are_cut_like_the_environment_cuts_them():
     nodes, edges = len(graph_of(level).node_x), len(graph_of(level).edge_target)
     for capacity in ((nodes, edges), (nodes - 1, edges), (nodes, edges - 1), (nodes // 3, edges // 5)):
         graph = dict(zip(("max_nodes", "max_edges"), capacity, strict=True))
-        vectors, expected, config = play([level], 14, 4, keys=GRAPH_KEYS, graph=graph)
-        assert_same(ObservationDecoder(config, [level]).decode(vectors), expected)
+        states, expected, config = play([level], 14, 4, keys=GRAPH_KEYS, graph=graph)
+        assert_same(ObservationDecoder(config, [level]).decode(states), expected)

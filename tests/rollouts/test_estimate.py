@@ -42,19 +42,19 @@ def test_packed_and_compact_sizes_are_those_of_the_stores():
     env = NppVectorEnv(num_envs, **ALL, copy=False)
     compact = NppVectorEnv(num_envs, levels=LEVELS, observation={"layout": "state"})
     packed = PackedObservations(env.single_observation_space, steps, num_envs)
-    vectors = StateStore(steps, num_envs, compact.single_observation_space.shape[0])
-    observation, vector = env.reset(seed=0)[0], compact.reset(seed=0)[0]
-    assert found["compact state"].observation_bytes == vector.shape[1]
+    states = StateStore(steps, num_envs, compact.single_observation_space.shape[0])
+    observation, state = env.reset(seed=0)[0], compact.reset(seed=0)[0]
+    assert found["compact state"].observation_bytes == state.shape[1]
     for step, actions in enumerate(held_actions(np.random.default_rng(0), steps, num_envs)):
         packed.add(observation)
-        vectors[step] = vector
-        observation, vector = env.step(actions)[0], compact.step(actions)[0]
+        states[step] = state
+        observation, state = env.step(actions)[0], compact.step(actions)[0]
     count = steps * num_envs
     estimate = count * found["packed"].observation_bytes + found["packed"].fixed_bytes
     # Up to a chunk of spare memory, and a few hundred bytes for every node that the ninja came by.
     assert 0.85 * estimate < packed.nbytes < 1.15 * estimate + 1.2e6
-    assert vectors.nbytes < 1.2 * count * found["compact state, own length"].observation_bytes
-    assert vectors.nbytes > 0.8 * count * found["compact state, own length"].observation_bytes
+    assert states.nbytes < 1.2 * count * found["compact state, own length"].observation_bytes
+    assert states.nbytes > 0.8 * count * found["compact state, own length"].observation_bytes
 
 
 def test_totals_count_every_transition():

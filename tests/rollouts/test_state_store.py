@@ -1,4 +1,4 @@
-"""The ring of compact vectors returns exactly what went in."""
+"""The ring of state rows returns exactly what went in."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def test_memory_does_not_grow_when_the_ring_goes_around():
 def test_vectors_take_what_their_own_level_needs():
     env = NppVectorEnv(len(shipped_level_names()), levels="shipped", observation={"layout": "state"})
     store = StateStore(20, env.num_envs, env.single_observation_space.shape[0])
-    vectors, _ = env.reset(seed=0)
+    states, _ = env.reset(seed=0)
     for step in range(20):
-        store[step] = vectors
-        vectors = env.step(np.full(env.num_envs, 2))[0]
-    assert store.nbytes < 0.6 * 20 * vectors.nbytes
+        store[step] = states
+        states = env.step(np.full(env.num_envs, 2))[0]
+    assert store.nbytes < 0.6 * 20 * states.nbytes
 
 
 def test_what_is_wrong_is_said():

@@ -92,18 +92,18 @@ def test_one_vector_environment_and_the_decoder_agree():
     single = NppEnv(levels=[level], observation={"keys": keys}, max_episode_frames=None)
     compact = NppEnv(levels=[level], observation={"keys": keys, "layout": "state"}, max_episode_frames=None)
     env.reset(seed=0)
-    rows, vectors = [single.reset(seed=0)[0]], [compact.reset(seed=0)[0]]
+    rows, states = [single.reset(seed=0)[0]], [compact.reset(seed=0)[0]]
     terminated = False
     while not terminated:
         row, _, terminated, _, info = single.step(RIGHT)
         rows.append(row)
-        vectors.append(compact.step(RIGHT)[0])
+        states.append(compact.step(RIGHT)[0])
         batch = env.step([RIGHT, LEFT])[0]
         for key in keys:
             assert batch[key][0].tobytes() == rows[-1][key].tobytes(), key
     assert info["outcome"] == Outcome.WON
     assert len({row["switch_states"][4::5].tobytes() for row in rows}) == 3
-    decoded = ObservationDecoder(compact.config, [level], kept_sources=1).decode(np.stack(vectors))
+    decoded = ObservationDecoder(compact.config, [level], kept_sources=1).decode(np.stack(states))
     for key in keys:
         assert decoded[key].tobytes() == np.stack([row[key] for row in rows]).tobytes(), key
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from npp_env.errors import StateError
 
@@ -28,15 +28,15 @@ class BlockFormat:
         what: Name for messages.
         magic: First int32 of the block.
         version: Second int32.
-        numbers: How many int32 numbers follow the size.
         sections: Name and dtype of each section.
+        numbers: How many int32 numbers follow the size.
     """
 
     what: str
     magic: int
     version: int
-    numbers: int
-    sections: tuple[tuple[str, str], ...]
+    sections: tuple[tuple[str, DTypeLike], ...]
+    numbers: int = 0
 
     @property
     def first_section(self) -> int:
@@ -48,11 +48,7 @@ class BlockFormat:
         """How many int32 the header has."""
         return self.first_section + 2 * len(self.sections)
 
-    def section_index(self, name: str) -> int:
-        """Index in the header of a section's offset, for readers that have only a pointer."""
-        return self.first_section + 2 * [section for section, _ in self.sections].index(name)
-
-    def pack(self, numbers: Sequence[int], arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.uint8]:
+    def pack(self, arrays: Mapping[str, NDArray[Any]], numbers: Sequence[int] = ()) -> NDArray[np.uint8]:
         """A fresh read-only block."""
         assert len(numbers) == self.numbers
         header = [self.magic, self.version, 0, *numbers]

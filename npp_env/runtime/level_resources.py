@@ -1,0 +1,102 @@
+"""All that runs and observes episodes on a level, loaded once and shared: by environments and by decoders."""
+
+from __future__ import annotations
+
+import weakref
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.level.cache import LevelCache
+from npp_env.level.level_set import LevelSet
+from npp_env.level.model import Level
+from npp_env.observe.path_features import PathHandle
+from npp_env.observe.spec import ROWS
+from npp_env.sim.handles import handle_of
+from npp_env.sim.kernel import LevelHandle
+
+FOREIGN_LEVEL = -1
+_GOLD = 2
+_DOOR_CONFIGURATIONS = 16
+_UNBOUNDED_STATE_BYTES = 4096
+
+
+@dataclass(eq=False)
+class LevelResources:
+    """All that an episode on one level needs; shared by all of the process that use the level alike."""
+
+    index: int
+    level: Level
+    handle: LevelHandle
+    gold: int
+    limit_frames: int
+    background: NDArray[np.uint8] | None
+    _cache: LevelCache
+    _needs_graph: bool
+    paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
+
+    def paths_of(self, doors: int) -> PathHandle | None:
+        """The path distances of a door configuration; None if nothing needs them."""
+        if not self._needs_graph:
+            return None
+        found = self.paths.get(doors)
+        if found is None:
+            from npp_env.observe.path_handles import path_handle
+
+            found = self.paths[doors] = path_handle(self.level, doors, self._cache)
+            while len(self.paths) > _DOOR_CONFIGURATIONS:
+                self.paths.popitem(last=False)
+        return found
+
+
+_shared: weakref.WeakValueDictionary[tuple[Any, ...], LevelResources] = weakref.WeakValueDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class LevelLoader:
+    """Loads what some observations, and perhaps the reward, need of levels.
+
+    Attributes:
+        cache: Where the artifacts of levels are kept.
+        needs_graph: Whether path distances are needed.
+        needs_background: Whether the background of frames is needed.
+    """
+
+    cache: LevelCache
+    needs_graph: bool
+    needs_background: bool
+
+    @classmethod
+    def for_keys(cls, keys: tuple[str, ...], cache: LevelCache) -> LevelLoader:
+        """A loader of what these observations need."""
+        rows = [ROWS[key] for key in keys]
+        return cls(cache, any(row.needs_graph for row in rows), any(row.needs_background for row in rows))
+
+    def load(self, level: Level, index: int = FOREIGN_LEVEL, limit_frames: int = 0) -> LevelResources:
+        """What a level needs.
+
+        Args:
+            level: The level.
+            index: Its number in a level set.
+            limit_frames: Ticks after which an episode is truncated, 0 for never.
+        """
+        background = None
+        if self.needs_background:
+            from npp_env.render.background import FRAME_BACKGROUND
+
+            background = self.cache.get(level, FRAME_BACKGROUND)
+        handle = handle_of(level, self.cache)
+        gold = int(np.count_nonzero(level.records[:, 0] == _GOLD))
+        key = (level.hash, level.name, index, limit_frames, self.needs_graph, background is None, id(handle))
+        fresh = LevelResources(index, level, handle, gold, limit_frames, background, self.cache, self.needs_graph)
+        return _shared.setdefault(key, fresh)
+
+
+def largest_state_bytes(levels: LevelSet, cache: LevelCache | None = None) -> int:
+    """Bytes that hold a state of any level of a set, as the `state` layout reserves them."""
+    if not levels.is_finite:
+        return _UNBOUNDED_STATE_BYTES
+    return max(handle_of(level, cache).state_bytes for level in levels)
