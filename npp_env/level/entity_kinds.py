@@ -85,7 +85,7 @@ class Shape(IntEnum):
 
     DISC = 0
     BOX = 1
-    DOOR = 2
+    DOOR_LINE = 2
     """A box turned into the line of a door: half its thickness and half its length."""
     PLATE = 3
     """A bar across the orientation, of some half length, with a dot on the side that it faces."""
@@ -175,7 +175,7 @@ def _box(half_width: float, half_height: float, grey: int, flag: int | None = No
 
 
 def _door(grey: int) -> Mark:
-    return Mark(Shape.DOOR, (2.0, 12.0), grey, flag=0, mask=1, at_record=True)
+    return Mark(Shape.DOOR_LINE, (2.0, 12.0), grey, flag=0, mask=1, at_record=True)
 
 
 _MINE_FRAME = (_disc(5.0, 0, 0), _disc(3.5, 96, 1), _disc(5.0, 52, 2))

@@ -3,30 +3,20 @@
 from npp_env.observe.view cimport View, half, unit
 from npp_env.sim.entities.passes cimport Pose, kinds, takes_part
 from npp_env.sim.layout cimport (
-    DOOR_OPEN,
-    EXIT,
-    HALF_COLUMNS,
-    HALF_ROWS,
-    LOCKED_DOOR,
-    MINE_ARMED,
-    MINE_ARMING,
-    TRAP_DOOR,
-    Entity,
-    Level,
-    Ninja,
-    World,
-    ifloor,
-    mover_of,
+    DOOR_OPEN, EXIT, HALF_COLUMNS, HALF_ROWS, LOCKED_DOOR, MINE_ARMED, MINE_ARMING, TRAP_DOOR, Entity, Level, Ninja,
+    World, ifloor, mover_of,
 )
 
+from npp_env.errors import KernelError
 from npp_env.level.entity_kinds import ENTITY_COLUMNS, OPEN_EXIT_COLUMN, OPEN_EXIT_RADIUS_PX
+from npp_env.observe.spec import ENTITY_FIELDS
 
 cdef double WIDTH_PX = 1056.0
 cdef double HEIGHT_PX = 600.0
 cdef double SPEED_SCALE = 12.0
 cdef double RADIUS_SCALE = 24.0
 cdef int FIRST_KIND = 9
-cdef int ENTITY_FEATURES = FIRST_KIND + len(ENTITY_COLUMNS)
+cdef int ENTITY_FEATURES = len(ENTITY_FIELDS)
 cdef int EXIT_COLUMN = OPEN_EXIT_COLUMN
 cdef double EXIT_RADIUS = OPEN_EXIT_RADIUS_PX
 cdef int SWITCHES_SHOWN = 5
@@ -38,6 +28,10 @@ cdef double MINE_SCALE = 132.0
 cdef enum:
     MINES_SHOWN = 8
     MOST_ENTITIES = 64
+
+
+if ENTITY_FIELDS[FIRST_KIND:] != ENTITY_COLUMNS:
+    raise KernelError(f"entity_states has the columns {ENTITY_FIELDS[FIRST_KIND:]}, the entity table {ENTITY_COLUMNS}")
 
 
 cdef inline bint place_of(World* w, int index, double* x, double* y) noexcept nogil:

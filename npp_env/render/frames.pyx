@@ -10,17 +10,7 @@ from npp_env.render.canvas cimport Canvas, copy_window, draw_line, fill_box, fil
 from npp_env.sim.entities.passes cimport KINDS, kinds
 from npp_env.sim.kernel cimport LevelHandle, bind
 from npp_env.sim.layout cimport (
-    DEAD,
-    FACING_DOWN,
-    FACING_RIGHT,
-    Entity,
-    Level,
-    World,
-    eighth_x,
-    eighth_y,
-    ifloor,
-    is_horizontal,
-    mover_of,
+    DEAD, FACING_DOWN, FACING_RIGHT, Entity, Level, World, eighth_x, eighth_y, ifloor, is_horizontal, mover_of,
 )
 from npp_env.sim.sweeps cimport ray_length
 
@@ -47,12 +37,7 @@ cdef enum:
     MOST_STROKES = 8
 
 cdef enum ShapeNumber:
-    DISC = 0
-    BOX = 1
-    DOOR_LINE = 2
-    PLATE = 3
-    FACE = 4
-    BEAM = 5
+    DISC, BOX, DOOR_LINE, PLATE, FACE, BEAM
 
 # A `Mark` of the entity table.
 cdef struct Stroke:

@@ -2,19 +2,7 @@
 
 from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
-    CELEBRATING,
-    DEAD,
-    DOOMED,
-    FALLING,
-    G_FALL,
-    OFF,
-    RISING,
-    RUNNING,
-    SKIDDING,
-    SLIDING,
-    STANDING,
-    Ninja,
-    World,
+    CELEBRATING, DEAD, DOOMED, FALLING, G_FALL, OFF, RISING, RUNNING, SKIDDING, SLIDING, STANDING, Ninja, World,
 )
 
 # The game's own doubles: several are not the nearest to the fraction that they stand for.

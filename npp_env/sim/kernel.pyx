@@ -8,19 +8,7 @@ import numpy as np
 from libc.string cimport memcpy, memset
 from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
 from npp_env.sim.layout cimport (
-    CELEBRATING,
-    DEAD,
-    INPUT_JUMP,
-    INPUT_LEFT,
-    INPUT_RIGHT,
-    OFF,
-    Door,
-    Entity,
-    Level,
-    Mover,
-    Ninja,
-    Wall,
-    World,
+    CELEBRATING, DEAD, INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, OFF, Door, Entity, Level, Mover, Ninja, Wall, World,
 )
 from npp_env.sim.ninja cimport ninja_pass
 
@@ -107,7 +95,6 @@ cdef class LevelHandle:
         cdef Level* level = &self.level
         level.n_entities = len(sections["entities"])
         level.n_movers = len(sections["mover_entity"])
-        level.n_flags = int(sections["scalars"][1])
         level.n_doors = len(sections["doors"])
         level.n_advance = len(sections["advance_order"])
         level.n_react = len(sections["react_order"])

@@ -1,107 +1,47 @@
 # C layout of a compiled level and of a state, and the numbers in them; structs.py holds the same for Python.
 
 cdef enum NinjaState:
-    STANDING = 0
-    RUNNING = 1
-    SKIDDING = 2
-    RISING = 3
-    FALLING = 4
-    SLIDING = 5
-    DEAD = 6
-    DOOMED = 7
-    CELEBRATING = 8
-    OFF = 9
+    STANDING, RUNNING, SKIDDING, RISING, FALLING, SLIDING, DEAD, DOOMED, CELEBRATING, OFF
 
 # Kinds of entities; nameless, so that they can be indices.
 cdef enum:
-    NINJA = 0
-    MINE = 1
-    GOLD = 2
-    EXIT = 3
-    EXIT_SWITCH = 4
-    DOOR = 5
-    LOCKED_DOOR = 6
-    LOCKED_DOOR_SWITCH = 7
-    TRAP_DOOR = 8
-    TRAP_DOOR_SWITCH = 9
-    LAUNCH_PAD = 10
-    ONE_WAY = 11
-    CHAINGUN_DRONE = 12
-    LASER_DRONE = 13
-    ZAP_DRONE = 14
-    CHASER_DRONE = 15
-    FLOOR_GUARD = 16
-    BOUNCE_BLOCK = 17
-    ROCKET_TURRET = 18
-    GAUSS_TURRET = 19
-    THWUMP = 20
-    TOGGLE_MINE = 21
-    EVIL_NINJA = 22
-    LASER_TURRET = 23
-    BOOST_PAD = 24
-    DEATH_BALL = 25
-    MINI_DRONE = 26
-    UNUSED_27 = 27
-    SHOVE_THWUMP = 28
+    NINJA, MINE, GOLD, EXIT, EXIT_SWITCH, DOOR, LOCKED_DOOR, LOCKED_DOOR_SWITCH, TRAP_DOOR, TRAP_DOOR_SWITCH
+    LAUNCH_PAD, ONE_WAY, CHAINGUN_DRONE, LASER_DRONE, ZAP_DRONE, CHASER_DRONE, FLOOR_GUARD, BOUNCE_BLOCK
+    ROCKET_TURRET, GAUSS_TURRET, THWUMP, TOGGLE_MINE, EVIL_NINJA, LASER_TURRET, BOOST_PAD, DEATH_BALL, MINI_DRONE
+    UNUSED_27, SHOVE_THWUMP
 
 cdef enum:
-    COLUMNS = 44
-    ROWS = 25
-    EDGE_COLUMNS = 89
-    EDGE_ROWS = 51
-    HALF_COLUMNS = 88
-    HALF_ROWS = 50
+    COLUMNS = 44, ROWS = 25, EDGE_COLUMNS = 89, EDGE_ROWS = 51, HALF_COLUMNS = 88, HALF_ROWS = 50
 
 cdef enum WallKind:
-    WALL_HORIZONTAL = 0
-    WALL_VERTICAL = 1
-    WALL_SLANTED = 2
-    WALL_CONVEX = 3
-    WALL_CONCAVE = 4
+    WALL_HORIZONTAL, WALL_VERTICAL, WALL_SLANTED, WALL_CONVEX, WALL_CONCAVE
 
 cdef enum MineMode:
-    MINE_ARMED = 0
-    MINE_IDLE = 1
-    MINE_ARMING = 2
+    MINE_ARMED, MINE_IDLE, MINE_ARMING
 
 cdef enum DoorFlag:
-    DOOR_OPEN = 1
-    DOOR_TAKEN = 2
-    DOOR_TICK = 2
+    DOOR_OPEN = 1, DOOR_TAKEN = 2, DOOR_TICK = 2
 
 cdef enum NearBit:
-    NEAR_TOUCHABLE = 1
-    NEAR_PUSHING = 2
-    NEAR_MINE = 4
+    NEAR_TOUCHABLE = 1, NEAR_PUSHING = 2, NEAR_MINE = 4
 
 cdef enum EdgeBit:
-    EDGE_TILE_MASK = 3
-    EDGE_HAS_DOOR = 4
+    EDGE_TILE_MASK = 3, EDGE_HAS_DOOR = 4
 
 cdef enum EdgeValue:
     EDGE_SOLID = 2
 
 cdef enum ThwumpPhase:
-    THWUMP_RETURNING = -1
-    THWUMP_RESTING = 0
-    THWUMP_CHARGING = 1
+    THWUMP_RETURNING = -1, THWUMP_RESTING = 0, THWUMP_CHARGING = 1
 
 cdef enum ShovePhase:
-    SHOVE_RESTING = 0
-    SHOVE_TRIGGERED = 1
-    SHOVE_LAUNCHED = 2
-    SHOVE_RETURNING = 3
+    SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING
 
 cdef enum InputBit:
-    INPUT_JUMP = 1
-    INPUT_RIGHT = 2
-    INPUT_LEFT = 4
+    INPUT_JUMP = 1, INPUT_RIGHT = 2, INPUT_LEFT = 4
 
 cdef enum Orientation:
-    FACING_RIGHT = 0
-    FACING_DOWN = 2
-    FACING_LEFT = 4
-    FACING_UP = 6
+    FACING_RIGHT = 0, FACING_DOWN = 2, FACING_LEFT = 4, FACING_UP = 6
 
 cdef struct Ninja:
     double x, y, vx, vy
@@ -111,22 +51,10 @@ cdef struct Ninja:
     double cnx, cny
     double pnx, pny
     double fraction
-    int frame
-    int gold
-    int stamp
-    int arming
-    signed char state
-    signed char air
-    signed char walled
-    signed char h
-    signed char jump_prev
-    signed char hold
-    signed char b_jump
-    signed char b_floor
-    signed char b_wall
-    signed char b_pad
-    signed char switches
-    signed char reserved0
+    int frame, gold, stamp, arming
+    signed char state, air, walled, h, jump_prev, hold
+    signed char b_jump, b_floor, b_wall, b_pad
+    signed char switches, reserved0
     int reserved1
 
 cdef extern from *:
@@ -160,37 +88,20 @@ cdef extern from *:
 cdef struct Wall:
     float x1, y1, x2, y2
     short door
-    signed char kind
-    signed char reserved
+    signed char kind, reserved
 
 cdef struct Entity:
     float x, y
     float x0, y0
-    short slot
-    short link
-    unsigned char kind
-    unsigned char orientation
-    unsigned char mode
-    unsigned char reserved
+    short slot, link
+    unsigned char kind, orientation, mode, reserved
 
 cdef struct Door:
-    short edge_a
-    short edge_b
-    short flag
-    signed char vertical
-    signed char switched
+    short edge_a, edge_b, flag
+    signed char vertical, switched
 
 cdef struct Level:
-    int n_entities
-    int n_movers
-    int n_flags
-    int n_doors
-    int n_advance
-    int n_react
-    int n_mines
-    int n_balls
-    int ball_count
-    int state_bytes
+    int n_entities, n_movers, n_doors, n_advance, n_react, n_mines, n_balls, ball_count, state_bytes
     unsigned short* wall_start
     Wall* walls
     unsigned short* listed_start

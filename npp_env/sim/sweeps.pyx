@@ -6,16 +6,7 @@ left out only with a margin (`SLACK_PX`) that is many orders of magnitude above 
 
 from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
-    COLUMNS,
-    ROWS,
-    WALL_CONVEX,
-    WALL_HORIZONTAL,
-    WALL_VERTICAL,
-    Level,
-    World,
-    column_of,
-    ifloor,
-    row_of,
+    COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, World, column_of, ifloor, row_of,
 )
 from npp_env.sim.walls cimport ARC_RADIUS, is_open
 

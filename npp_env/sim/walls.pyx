@@ -7,16 +7,7 @@ monotone, so a lower bound of a distance stays one after rounding.
 
 from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
-    ROWS,
-    WALL_CONVEX,
-    WALL_HORIZONTAL,
-    WALL_VERTICAL,
-    Level,
-    Wall,
-    WallPoint,
-    World,
-    column_of,
-    row_of,
+    ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, WallPoint, World, column_of, row_of,
 )
 
 cdef double TOUCH_RADIUS = 10.1
@@ -61,7 +52,10 @@ cdef WallPoint nearest_point(World* w, double x, double y, double rho) noexcept 
     cdef int r2 = row_of(y + rho)
     cdef int c2 = column_of(x + rho)
     cdef double best = FAR
-    cdef WallPoint found = WallPoint(0.0, 0.0, 0, -1)
+    cdef double best_x = 0.0
+    cdef double best_y = 0.0
+    cdef int side = 0
+    cdef int wall = -1
     cdef WallPoint point
     cdef int c, i, kind, back
     cdef double t, u, q
@@ -117,8 +111,11 @@ cdef WallPoint nearest_point(World* w, double x, double y, double rho) noexcept 
                 q = q - FRONT_BONUS
             if q < best:
                 best = q
-                found = WallPoint(a, b, -1 if back else 1, i)
-    return found
+                best_x = a
+                best_y = b
+                side = -1 if back else 1
+                wall = i
+    return WallPoint(best_x, best_y, side, wall)
 
 
 cdef WallPoint nearest_plain(World* w, double x, double y, double reach) noexcept nogil:

@@ -1,7 +1,7 @@
 """Bounce blocks: a damped spring around their place (physics 6.9)."""
 
 from npp_env.sim.contact cimport Push, inside_square, shove_ninja
-from npp_env.sim.entities.passes cimport Pose, kinds
+from npp_env.sim.entities.passes cimport kinds, pose_flying
 from npp_env.sim.grid cimport relist
 from npp_env.sim.layout cimport BOUNCE_BLOCK, Entity, Mover, World, mover_of
 
@@ -51,13 +51,7 @@ cdef double touch_block(World* w, Entity* e) noexcept nogil:
     return push.nx if inside_square(w, b.x, b.y, 19.1, &push) else 0.0
 
 
-cdef void pose_block(World* w, Entity* e, Pose* pose) noexcept nogil:
-    """How it swings."""
-    pose.vx = mover_of(w, e).vx
-    pose.vy = mover_of(w, e).vy
-
-
 kinds[BOUNCE_BLOCK].advance = advance_block
 kinds[BOUNCE_BLOCK].push = push_from_block
 kinds[BOUNCE_BLOCK].touch = touch_block
-kinds[BOUNCE_BLOCK].pose = pose_block
+kinds[BOUNCE_BLOCK].pose = pose_flying

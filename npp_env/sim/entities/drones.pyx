@@ -1,8 +1,7 @@
 """Zap and mini drones: from goal to goal, turning by mode (physics 6.7)."""
 
 from libc.math cimport sqrt
-from npp_env.sim.body cimport is_target, kill, touches
-from npp_env.sim.entities.passes cimport Pose, kinds
+from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
 from npp_env.sim.grid cimport col_free, relist, row_free
 from npp_env.sim.layout cimport MINI_DRONE, ZAP_DRONE, Entity, Mover, World, ifloor, mover_of
 
@@ -94,14 +93,6 @@ cdef void advance_drone(World* w, Entity* e) noexcept nogil:
         relist(w, b)
 
 
-cdef double touch_drone(World* w, Entity* e) noexcept nogil:
-    """Kills."""
-    cdef Mover* b = mover_of(w, e)
-    if is_target(w) and touches(w, b.x, b.y, kinds[e.kind].radius):
-        kill(w)
-    return 0.0
-
-
 cdef void pose_drone(World* w, Entity* e, Pose* pose) noexcept nogil:
     """Its direction, and the mode that says how it turns."""
     cdef Mover* b = mover_of(w, e)
@@ -116,5 +107,5 @@ cdef int drone
 for drone in (ZAP_DRONE, MINI_DRONE):
     kinds[drone].place = place_drone
     kinds[drone].advance = advance_drone
-    kinds[drone].touch = touch_drone
+    kinds[drone].touch = touch_to_kill
     kinds[drone].pose = pose_drone

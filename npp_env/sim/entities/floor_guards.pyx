@@ -1,7 +1,7 @@
 """Floor guards: they run at a ninja on their level (physics 6.8)."""
 
-from npp_env.sim.body cimport is_target, kill, touches
-from npp_env.sim.entities.passes cimport Pose, kinds
+from npp_env.sim.body cimport is_target
+from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
 from npp_env.sim.grid cimport col_free, floor_value, relist
 from npp_env.sim.layout cimport EDGE_SOLID, FLOOR_GUARD, Entity, Mover, Ninja, World, ifloor, mover_of
 
@@ -46,14 +46,6 @@ cdef void react_guard(World* w, Entity* e) noexcept nogil:
     b.run = run
 
 
-cdef double touch_guard(World* w, Entity* e) noexcept nogil:
-    """Kills."""
-    cdef Mover* b = mover_of(w, e)
-    if is_target(w) and touches(w, b.x, b.y, kinds[FLOOR_GUARD].radius):
-        kill(w)
-    return 0.0
-
-
 cdef void pose_guard(World* w, Entity* e, Pose* pose) noexcept nogil:
     """Where it runs."""
     pose.mode = mover_of(w, e).run
@@ -62,5 +54,5 @@ cdef void pose_guard(World* w, Entity* e, Pose* pose) noexcept nogil:
 
 kinds[FLOOR_GUARD].advance = advance_guard
 kinds[FLOOR_GUARD].react = react_guard
-kinds[FLOOR_GUARD].touch = touch_guard
+kinds[FLOOR_GUARD].touch = touch_to_kill
 kinds[FLOOR_GUARD].pose = pose_guard

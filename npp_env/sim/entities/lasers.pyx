@@ -8,17 +8,7 @@ from libc.math cimport atan2, cos, fabs, sin, sqrt
 from npp_env.sim.body cimport NINJA_RADIUS, is_target, kill, segment_hits
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.layout cimport (
-    LASER_TURRET,
-    WALL_CONCAVE,
-    WALL_CONVEX,
-    Entity,
-    Mover,
-    Ninja,
-    Wall,
-    WallPoint,
-    World,
-    eighth_x,
-    eighth_y,
+    LASER_TURRET, WALL_CONCAVE, WALL_CONVEX, Entity, Mover, Ninja, Wall, WallPoint, World, eighth_x, eighth_y,
     mover_of,
 )
 from npp_env.sim.sweeps cimport ray_length

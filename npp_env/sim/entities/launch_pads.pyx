@@ -2,7 +2,7 @@
 
 from libc.math cimport sqrt
 from npp_env.sim.body cimport NINJA_RADIUS, is_target, touches
-from npp_env.sim.entities.passes cimport Pose, kinds
+from npp_env.sim.entities.passes cimport kinds, pose_facing
 from npp_env.sim.layout cimport FALLING, G_FALL, LAUNCH_PAD, RISING, Entity, Ninja, World, eighth_x, eighth_y
 
 
@@ -39,11 +39,5 @@ cdef double touch_pad(World* w, Entity* e) noexcept nogil:
     return 0.0
 
 
-cdef void pose_pad(World* w, Entity* e, Pose* pose) noexcept nogil:
-    """Where it throws."""
-    pose.nx = eighth_x(e.orientation)
-    pose.ny = eighth_y(e.orientation)
-
-
 kinds[LAUNCH_PAD].touch = touch_pad
-kinds[LAUNCH_PAD].pose = pose_pad
+kinds[LAUNCH_PAD].pose = pose_facing

@@ -3,21 +3,8 @@
 from npp_env.sim.body cimport is_target, kill, touches
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.layout cimport (
-    COLUMNS,
-    DEAD,
-    MINE,
-    MINE_ARMED,
-    MINE_ARMING,
-    MINE_IDLE,
-    NEAR_MINE,
-    OFF,
-    ROWS,
-    TOGGLE_MINE,
-    Entity,
-    Level,
-    World,
-    column_of,
-    row_of,
+    COLUMNS, DEAD, MINE, MINE_ARMED, MINE_ARMING, MINE_IDLE, NEAR_MINE, OFF, ROWS, TOGGLE_MINE, Entity, Level, World,
+    column_of, row_of,
 )
 
 

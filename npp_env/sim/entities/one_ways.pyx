@@ -2,7 +2,7 @@
 
 from libc.math cimport fabs
 from npp_env.sim.contact cimport Push, count_contact, count_crush
-from npp_env.sim.entities.passes cimport Pose, kinds
+from npp_env.sim.entities.passes cimport kinds, pose_facing
 from npp_env.sim.layout cimport ONE_WAY, Entity, Ninja, World, eighth_x, eighth_y
 
 
@@ -59,12 +59,6 @@ cdef double touch_one_way(World* w, Entity* e) noexcept nogil:
     return 0.0
 
 
-cdef void pose_one_way(World* w, Entity* e, Pose* pose) noexcept nogil:
-    """The side on which it holds."""
-    pose.nx = eighth_x(e.orientation)
-    pose.ny = eighth_y(e.orientation)
-
-
 kinds[ONE_WAY].push = push_from_one_way
 kinds[ONE_WAY].touch = touch_one_way
-kinds[ONE_WAY].pose = pose_one_way
+kinds[ONE_WAY].pose = pose_facing

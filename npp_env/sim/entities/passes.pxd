@@ -32,6 +32,11 @@ cdef enum:
 
 cdef Kind[KINDS] kinds
 
+# Rules that several families share.
+cdef double touch_to_kill(World* w, Entity* e) noexcept nogil
+cdef void pose_facing(World* w, Entity* e, Pose* pose) noexcept nogil
+cdef void pose_flying(World* w, Entity* e, Pose* pose) noexcept nogil
+
 cdef void place_entities(World* w) noexcept nogil
 cdef void advance_entities(World* w) noexcept nogil
 cdef void react_entities(World* w) noexcept nogil

@@ -1,8 +1,11 @@
 """The rules of all kinds, and the passes of a tick that apply them (physics 1.2, 1.3, 5.4, 5.6)."""
 
 from libc.math cimport fabs
-from npp_env.sim.body cimport NINJA_RADIUS
-from npp_env.sim.layout cimport COLUMNS, NEAR_PUSHING, NEAR_TOUCHABLE, ROWS, Entity, Level, World, column_of, row_of
+from npp_env.sim.body cimport NINJA_RADIUS, is_target, kill, touches
+from npp_env.sim.layout cimport (
+    COLUMNS, NEAR_PUSHING, NEAR_TOUCHABLE, ROWS, Entity, Level, Mover, World, column_of, eighth_x, eighth_y, mover_of,
+    row_of,
+)
 
 from npp_env.errors import KernelError
 from npp_env.level.entity_kinds import ENTITY_TABLE, RULES
@@ -116,6 +119,26 @@ cdef double meet_entities(World* w, bint pushing) noexcept nogil:
                 if pushing or result == 0:
                     result += answer
     return result
+
+
+cdef double touch_to_kill(World* w, Entity* e) noexcept nogil:
+    """A moving circle that kills."""
+    cdef Mover* b = mover_of(w, e)
+    if is_target(w) and touches(w, b.x, b.y, kinds[e.kind].radius):
+        kill(w)
+    return 0.0
+
+
+cdef void pose_facing(World* w, Entity* e, Pose* pose) noexcept nogil:
+    """Where it faces."""
+    pose.nx = eighth_x(e.orientation)
+    pose.ny = eighth_y(e.orientation)
+
+
+cdef void pose_flying(World* w, Entity* e, Pose* pose) noexcept nogil:
+    """Where it flies."""
+    pose.vx = mover_of(w, e).vx
+    pose.vy = mover_of(w, e).vy
 
 
 def fill_kinds() -> None:

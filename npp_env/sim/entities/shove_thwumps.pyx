@@ -6,15 +6,7 @@ from npp_env.sim.contact cimport Push, count_crush, inside_square, shove_ninja
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.grid cimport col_free, relist, row_free
 from npp_env.sim.layout cimport (
-    SHOVE_LAUNCHED,
-    SHOVE_RESTING,
-    SHOVE_RETURNING,
-    SHOVE_THWUMP,
-    SHOVE_TRIGGERED,
-    Entity,
-    Mover,
-    World,
-    ifloor,
+    SHOVE_LAUNCHED, SHOVE_RESTING, SHOVE_RETURNING, SHOVE_THWUMP, SHOVE_TRIGGERED, Entity, Mover, World, ifloor,
     mover_of,
 )
 

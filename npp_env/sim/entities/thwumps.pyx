@@ -6,18 +6,8 @@ from npp_env.sim.contact cimport Push, count_crush, inside_square, shove_ninja
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.grid cimport col_free, relist, row_free
 from npp_env.sim.layout cimport (
-    FACING_DOWN,
-    FACING_RIGHT,
-    THWUMP,
-    THWUMP_CHARGING,
-    THWUMP_RESTING,
-    THWUMP_RETURNING,
-    Entity,
-    Mover,
-    World,
-    ifloor,
-    is_horizontal,
-    mover_of,
+    FACING_DOWN, FACING_RIGHT, THWUMP, THWUMP_CHARGING, THWUMP_RESTING, THWUMP_RETURNING, Entity, Mover, World,
+    ifloor, is_horizontal, mover_of,
 )
 
 cdef double RETURN_SPEED = 8.0 / 7.0
