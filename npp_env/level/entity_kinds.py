@@ -18,8 +18,8 @@ class EntityKind(IntEnum):
     Example:
         >>> EntityKind.THWUMP.label
         'thwump'
-        >>> EntityKind.ROCKET_TURRET.simulated
-        False
+        >>> EntityKind.EXIT_SWITCH.simulated
+        True
     """
 
     NINJA = 0

@@ -51,7 +51,7 @@ cdef struct Stroke:
 cdef struct Look:
     Stroke[MOST_STROKES] strokes
     int count
-    bint reaches_far
+    bint reaches_far, flagged, moves
 
 cdef Look[KINDS] looks
 
@@ -62,6 +62,8 @@ def fill_looks() -> None:
     cdef int k
     for kind, row in SIMULATED_ROWS.items():
         looks[<int>kind].count = len(row.frame)
+        looks[<int>kind].flagged = row.flag is not None
+        looks[<int>kind].moves = row.moves
         looks[<int>kind].reaches_far = row.switch is not None or any(mark.shape == Shape.BEAM for mark in row.frame)
         for k, mark in enumerate(row.frame[:MOST_STROKES]):
             stroke = &looks[<int>kind].strokes[k]
@@ -117,12 +119,13 @@ cdef void draw_beam(Canvas* c, World* w, double x, double y, double angle, Strok
 cdef void draw_entity(Canvas* c, World* w, Entity* e, double place_x, double place_y) noexcept nogil:
     """The strokes of an entity that its flag asks for."""
     cdef Look* look = &looks[e.kind]
+    cdef int flag = w.flags[e.slot] if look.flagged else 0
     cdef Stroke* stroke
     cdef double x, y
     cdef int k
     for k in range(look.count):
         stroke = &look.strokes[k]
-        if stroke.mask and (w.flags[e.slot] & stroke.mask) != stroke.value:
+        if (flag & stroke.mask) != stroke.value:
             continue
         if stroke.detail and not c.scale > DETAIL_SCALE:
             continue
@@ -154,13 +157,14 @@ cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
     cdef double bottom = (c.top + c.height) / c.scale + REACH_PX
     for k in range(w.level.n_entities):
         e = &w.level.entities[k]
+        if looks[e.kind].moves:
+            continue
         if looks[e.kind].reaches_far or (e.x > left and e.x < right and e.y > top and e.y < bottom):
-            if not kinds[e.kind].moves:
-                draw_entity(c, w, e, e.x, e.y)
+            draw_entity(c, w, e, e.x, e.y)
     for m in range(w.level.n_movers):
         e = &w.level.entities[w.level.mover_entity[m]]
         # Exits are drawn by their switch's flag, and of several movers only the first is a place.
-        if e.slot != m or not kinds[e.kind].moves:
+        if e.slot != m or not looks[e.kind].moves:
             continue
         x = w.movers[m].x
         y = w.movers[m].y
