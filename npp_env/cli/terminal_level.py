@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from npp_env.level.entity_kinds import EntityKind
+from npp_env.level.entity_kinds import ENTITY_TABLE, EntityKind
 from npp_env.level.layout import UNIT_PX
 from npp_env.level.model import Level
 from npp_env.sim.tiles import SOLID_PIXELS
@@ -16,30 +16,7 @@ MOSTLY_SOLID_PIXELS = 60
 _BLOCKS = " ▀▄█"
 _ASCII_BLOCKS = ' "_#'
 
-MARKS: dict[EntityKind, tuple[str, int]] = {
-    EntityKind.NINJA: ("@", 97),
-    EntityKind.MINE: ("*", 91),
-    EntityKind.TOGGLE_MINE: ("%", 91),
-    EntityKind.GOLD: ("$", 93),
-    EntityKind.EXIT: ("E", 92),
-    EntityKind.EXIT_SWITCH: ("e", 92),
-    EntityKind.DOOR: ("D", 96),
-    EntityKind.LOCKED_DOOR: ("L", 96),
-    EntityKind.LOCKED_DOOR_SWITCH: ("l", 96),
-    EntityKind.TRAP_DOOR: ("T", 96),
-    EntityKind.TRAP_DOOR_SWITCH: ("t", 96),
-    EntityKind.LAUNCH_PAD: ("^", 94),
-    EntityKind.ONE_WAY: ("-", 94),
-    EntityKind.ZAP_DRONE: ("Z", 95),
-    EntityKind.MINI_DRONE: ("z", 95),
-    EntityKind.FLOOR_GUARD: ("G", 95),
-    EntityKind.BOUNCE_BLOCK: ("B", 94),
-    EntityKind.THWUMP: ("W", 95),
-    EntityKind.SHOVE_THWUMP: ("S", 95),
-    EntityKind.LASER_TURRET: ("R", 91),
-    EntityKind.BOOST_PAD: ("+", 94),
-    EntityKind.DEATH_BALL: ("O", 91),
-}
+MARKS = {kind: row.mark for kind, row in ENTITY_TABLE.items() if row.mark is not None}
 """Character and ANSI colour of each kind; what is not simulated is left out."""
 
 

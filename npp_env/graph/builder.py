@@ -18,7 +18,7 @@ from npp_env.graph.one_ways import OneWay, find_one_ways
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
-from npp_env.sim.entities import told_exits
+from npp_env.sim.entities.build import told_exits
 from npp_env.sim.geometry import Geometry, full_tiles, geometry_of
 
 JUMP_HEIGHT_PX = 76.9

@@ -1,10 +1,9 @@
 # The node of a position.
 from libc.math cimport rint
+from npp_env.sim.layout cimport HALF_COLUMNS, HALF_ROWS
 
 cdef enum:
     NO_NODE = 65535
-    HALF_COLUMNS = 88
-    HALF_ROWS = 50
     HALF_PX = 12
 
 # Nodes by half cell (row by row), and by pixel for the half cells that have several.

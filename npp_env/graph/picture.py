@@ -19,7 +19,11 @@ _SOLID = (70, 70, 78)
 _EMPTY = (205, 205, 212)
 _UNREACHABLE = (150, 150, 160)
 _ARROW = (25, 25, 30)
-_DOOR_COLOUR = {5: (90, 90, 200), 6: (200, 60, 60), 8: (220, 140, 30)}
+_DOOR_COLOUR: dict[int, tuple[int, int, int]] = {
+    EntityKind.DOOR: (90, 90, 200),
+    EntityKind.LOCKED_DOOR: (200, 60, 60),
+    EntityKind.TRAP_DOOR: (220, 140, 30),
+}
 _ONE_WAY = (90, 90, 90)
 _END_COLOURS = {
     NodeKind.EXIT_SWITCH: (30, 150, 240),

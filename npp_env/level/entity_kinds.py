@@ -1,19 +1,25 @@
-"""The entity types of the game: ids, names, and what their orientation and mode bytes mean."""
+"""The entity table: one row per kind of the game, read by every part that treats kinds differently.
+
+To let the physics know a kind, its row names the file of `npp_env.sim.entities` that holds them, its rules,
+and the state that it needs; a rule that is claimed but missing, or there but not claimed, is an error at import.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from types import MappingProxyType
 
 
 class EntityKind(IntEnum):
-    """Type byte of an entity record.
+    """Type byte of an entity record; `sim/layout.pxd` has the same numbers for the kernel.
 
     Example:
         >>> EntityKind.THWUMP.label
         'thwump'
-        >>> EntityKind.ROCKET_TURRET.simulated
-        False
+        >>> EntityKind.EXIT_SWITCH.simulated
+        True
     """
 
     NINJA = 0
@@ -52,19 +58,14 @@ class EntityKind(IntEnum):
         return self.name.lower().replace("_", "-")
 
     @property
+    def row(self) -> EntityRow:
+        """Its row of the entity table."""
+        return ENTITY_TABLE[self]
+
+    @property
     def simulated(self) -> bool:
         """Whether the physics gives this type an effect (a switch acts through its door or exit)."""
-        return self not in NOT_SIMULATED
-
-
-@dataclass(frozen=True, slots=True)
-class RecordMeaning:
-    """How a reader should understand the last two bytes of a record of some type."""
-
-    directed: bool = False
-    """The orientation byte is a direction that matters."""
-    modes: tuple[str, ...] = ()
-    """Names of the mode values from 0 on; empty where the mode has no meaning."""
+        return not self.row.ignored
 
 
 DIRECTIONS = ("right", "down-right", "down", "down-left", "left", "up-left", "up", "up-right")
@@ -75,54 +76,235 @@ DIRECTIONS = ("right", "down-right", "down", "down-left", "left", "up-left", "up
 DRONE_MODES = ("clockwise", "anticlockwise", "ahead-clockwise", "ahead-anticlockwise")
 LASER_MODES = ("clockwise", "anticlockwise")
 
-DRONES = frozenset({EntityKind.ZAP_DRONE, EntityKind.MINI_DRONE})
-SWITCH_FOLLOWS = frozenset({EntityKind.LOCKED_DOOR, EntityKind.TRAP_DOOR})
-"""Kinds whose switch is the very next record."""
-EIGHT_DIRECTIONS = DRONES | {
-    EntityKind.DOOR,
-    EntityKind.LOCKED_DOOR,
-    EntityKind.TRAP_DOOR,
-    EntityKind.LAUNCH_PAD,
-    EntityKind.ONE_WAY,
-    EntityKind.LASER_TURRET,
-}
-"""Kinds for which an orientation beyond 7 is an error; elsewhere it is ignored or falls into a default."""
-NOT_SIMULATED = frozenset(
-    {
-        EntityKind.CHAINGUN_DRONE,
-        EntityKind.LASER_DRONE,
-        EntityKind.CHASER_DRONE,
-        EntityKind.ROCKET_TURRET,
-        EntityKind.GAUSS_TURRET,
-        EntityKind.EVIL_NINJA,
-        EntityKind.UNUSED_27,
-    }
-)
+RULES = ("place", "advance", "react", "push", "touch", "pose")
+"""What a family may do for a kind: at load, in the passes of a tick, and to tell policies how it stands."""
+
+
+class Shape(IntEnum):
+    """What the frames can draw; `render/frames.pyx` has the same numbers."""
+
+    DISC = 0
+    BOX = 1
+    DOOR_LINE = 2
+    """A box turned into the line of a door: half its thickness and half its length."""
+    PLATE = 3
+    """A bar across the orientation, of some half length, with a dot on the side that it faces."""
+    FACE = 4
+    """The lethal side of a thwump: a box at some distance along its orientation."""
+    BEAM = 5
+    """From a turret along its angle to the first wall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One stroke of an entity in the frames that policies see.
+
+    Attributes:
+        shape: What to draw.
+        size: Radius, half sides or distance in pixels, as the shape takes them.
+        grey: Dark harms, bright helps.
+        flag: Only while the flag has this value in the bits of `mask`; None for always.
+        mask: Bits of the flag that count.
+        at_record: Where the record puts the door or exit, not at its switch.
+        detail: Left out where it would be smaller than a pixel.
+    """
+
+    shape: Shape
+    size: tuple[float, float]
+    grey: int
+    flag: int | None = None
+    mask: int = 0xFF
+    at_record: bool = False
+    detail: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow:
+    """What a kind is.
+
+    Attributes:
+        family: File of `npp_env.sim.entities` with its rules; empty if the physics give it none.
+        rules: The rules that it has, of `RULES`.
+        together: One call of its react rule serves all entities of the family.
+        listed: Whether the ninja meets it from the start, at its place or its switch.
+        flag: Initial value of its flag byte; None if it has no flag.
+        active_flag: Value of the flag while it takes part; None if it always does.
+        movers: Blocks of moving state that it takes; the first one holds its place.
+        ignored: Kept in a level, but without any effect.
+        radius_px: Its radius or half its side, as policies are told; circles are touched at it.
+        speed_px: Its (highest) speed in pixels a tick.
+        column: Column of its one-hot kind in `entity_states`; None if it has no place there.
+        directed: The orientation byte is a direction that matters.
+        any_orientation: A direction beyond 7 has a meaning as well.
+        modes: Names of the mode values from 0 on; empty where the mode has no meaning.
+        switch: Kind of the record that holds its switch.
+        frame: How it is drawn in the frames that policies see.
+        mark: Character and ANSI colour in a terminal; None if it is left out.
+    """
+
+    family: str = ""
+    rules: tuple[str, ...] = ()
+    together: bool = False
+    listed: bool = False
+    flag: int | None = None
+    active_flag: int | None = None
+    movers: int = 0
+    ignored: bool = False
+    radius_px: float = 0.0
+    speed_px: float = 0.0
+    column: int | None = None
+    directed: bool = False
+    any_orientation: bool = False
+    modes: tuple[str, ...] = ()
+    switch: EntityKind | None = None
+    frame: tuple[Mark, ...] = ()
+    mark: tuple[str, int] | None = None
+
+    @property
+    def moves(self) -> bool:
+        """Whether its place is part of the state."""
+        return self.movers > 0 and self.flag is None
+
+
+def _disc(radius: float, grey: int, flag: int | None = None, *, at_record: bool = False, detail: bool = False) -> Mark:
+    return Mark(Shape.DISC, (radius, radius), grey, flag, at_record=at_record, detail=detail)
+
+
+def _box(half_width: float, half_height: float, grey: int, flag: int | None = None, mask: int = 0xFF) -> Mark:
+    return Mark(Shape.BOX, (half_width, half_height), grey, flag, mask)
+
+
+def _door(grey: int) -> Mark:
+    return Mark(Shape.DOOR_LINE, (2.0, 12.0), grey, flag=0, mask=1, at_record=True)
+
+
+def _mine(armed_grey: int) -> tuple[Mark, ...]:
+    return _disc(5.0, armed_grey, 0), _disc(3.5, 96, 1), _disc(5.0, 52, 2)
+
+
+_RED, _GREEN, _YELLOW, _BLUE, _VIOLET, _CYAN, _WHITE = 91, 92, 93, 94, 95, 96, 97
+
+# fmt: off
+ENTITY_TABLE: Mapping[EntityKind, EntityRow] = MappingProxyType({
+    EntityKind.NINJA: EntityRow(mark=("@", _WHITE)),
+    EntityKind.MINE: EntityRow(
+        family="mines", rules=("react", "touch", "pose"), together=True, listed=True, flag=0,
+        radius_px=4.0, column=0, frame=_mine(0), mark=("*", _RED)),
+    EntityKind.GOLD: EntityRow(
+        family="goals", rules=("touch",), listed=True, flag=0, active_flag=0,
+        radius_px=6.0, column=1, frame=(_disc(4.0, 200, 0),), mark=("$", _YELLOW)),
+    EntityKind.EXIT: EntityRow(
+        family="goals", rules=("touch",), listed=True, flag=0, active_flag=0, movers=1,
+        radius_px=6.0, column=2, switch=EntityKind.EXIT_SWITCH, mark=("E", _GREEN),
+        frame=(_disc(12.0, 192, 0, at_record=True), _disc(8.0, 96, 0, at_record=True), _box(6.0, 4.0, 230, 0),
+               _disc(12.0, 230, 1, at_record=True), _disc(6.0, 180, 1, at_record=True))),
+    EntityKind.EXIT_SWITCH: EntityRow(mark=("e", _GREEN)),
+    EntityKind.DOOR: EntityRow(
+        family="doors", rules=("react", "touch", "pose"), listed=True, flag=0, directed=True,
+        radius_px=10.0, column=3, frame=(_door(160),), mark=("D", _CYAN)),
+    EntityKind.LOCKED_DOOR: EntityRow(
+        family="doors", rules=("touch", "pose"), listed=True, flag=0, active_flag=0, directed=True,
+        radius_px=5.0, column=4, switch=EntityKind.LOCKED_DOOR_SWITCH,
+        frame=(_door(28), _box(4.0, 4.0, 190, 0, 1)), mark=("L", _CYAN)),
+    EntityKind.LOCKED_DOOR_SWITCH: EntityRow(mark=("l", _CYAN)),
+    EntityKind.TRAP_DOOR: EntityRow(
+        family="doors", rules=("touch", "pose"), listed=True, flag=1, active_flag=1, directed=True,
+        radius_px=5.0, column=5, switch=EntityKind.TRAP_DOOR_SWITCH,
+        frame=(_door(36), _box(4.0, 4.0, 88, 1, 1)), mark=("T", _CYAN)),
+    EntityKind.TRAP_DOOR_SWITCH: EntityRow(mark=("t", _CYAN)),
+    EntityKind.LAUNCH_PAD: EntityRow(
+        family="launch_pads", rules=("touch", "pose"), listed=True, directed=True,
+        radius_px=6.0, speed_px=36 / 7, column=6, frame=(Mark(Shape.PLATE, (6.0, 0.0), 214),), mark=("^", _BLUE)),
+    EntityKind.ONE_WAY: EntityRow(
+        family="one_ways", rules=("push", "touch", "pose"), listed=True, directed=True,
+        radius_px=12.0, column=7, frame=(Mark(Shape.PLATE, (12.0, 0.0), 176),), mark=("-", _BLUE)),
+    EntityKind.CHAINGUN_DRONE: EntityRow(ignored=True, directed=True, modes=DRONE_MODES),
+    EntityKind.LASER_DRONE: EntityRow(ignored=True, directed=True, modes=DRONE_MODES),
+    EntityKind.ZAP_DRONE: EntityRow(
+        family="drones", rules=("place", "advance", "touch", "pose"), listed=True, movers=1, directed=True,
+        modes=DRONE_MODES, radius_px=7.5, speed_px=8 / 7, column=8,
+        frame=(_disc(7.5, 20), _disc(3.0, 160, detail=True)), mark=("Z", _VIOLET)),
+    EntityKind.CHASER_DRONE: EntityRow(ignored=True, directed=True, modes=DRONE_MODES),
+    EntityKind.FLOOR_GUARD: EntityRow(
+        family="floor_guards", rules=("advance", "react", "touch", "pose"), listed=True, movers=1,
+        radius_px=6.0, speed_px=float.fromhex("0x1.b6db6db6db6dap+1"), column=9,
+        frame=(_box(6.0, 6.0, 20),), mark=("G", _VIOLET)),
+    EntityKind.BOUNCE_BLOCK: EntityRow(
+        family="bounce_blocks", rules=("advance", "push", "touch", "pose"), listed=True, movers=1,
+        radius_px=9.0, column=10, frame=(_box(9.0, 9.0, 184), _box(6.0, 6.0, 156)), mark=("B", _BLUE)),
+    EntityKind.ROCKET_TURRET: EntityRow(ignored=True),
+    EntityKind.GAUSS_TURRET: EntityRow(ignored=True),
+    EntityKind.THWUMP: EntityRow(
+        family="thwumps", rules=("advance", "react", "push", "touch", "pose"), listed=True, movers=1,
+        directed=True, any_orientation=True, radius_px=9.0, speed_px=20 / 7, column=11,
+        frame=(_box(9.0, 9.0, 156), Mark(Shape.FACE, (2.0, 8.0), 0)), mark=("W", _VIOLET)),
+    EntityKind.TOGGLE_MINE: EntityRow(
+        family="mines", rules=("react", "touch", "pose"), together=True, listed=True, flag=1,
+        radius_px=4.0, column=12, frame=_mine(12), mark=("%", _RED)),
+    EntityKind.EVIL_NINJA: EntityRow(ignored=True),
+    EntityKind.LASER_TURRET: EntityRow(
+        family="lasers", rules=("place", "react", "pose"), movers=2, directed=True, modes=LASER_MODES,
+        radius_px=5.9, column=13, mark=("R", _RED),
+        frame=(Mark(Shape.BEAM, (1.0, 0.0), 16), _disc(6.0, 0), _disc(2.5, 160, detail=True))),
+    EntityKind.BOOST_PAD: EntityRow(
+        family="boost_pads", rules=("advance", "pose"), flag=0,
+        radius_px=6.0, column=14, frame=(_disc(7.0, 172), _disc(4.0, 136, detail=True)), mark=("+", _BLUE)),
+    EntityKind.DEATH_BALL: EntityRow(
+        family="death_balls", rules=("react", "touch", "pose"), listed=True, movers=1,
+        radius_px=5.0, column=15, frame=(_disc(8.0, 44), _disc(5.0, 0)), mark=("O", _RED)),
+    EntityKind.MINI_DRONE: EntityRow(
+        family="drones", rules=("place", "advance", "touch", "pose"), listed=True, movers=1, directed=True,
+        modes=DRONE_MODES, radius_px=4.0, speed_px=1.3, column=16,
+        frame=(_disc(4.5, 20), _disc(1.5, 160, detail=True)), mark=("z", _VIOLET)),
+    EntityKind.UNUSED_27: EntityRow(ignored=True),
+    EntityKind.SHOVE_THWUMP: EntityRow(
+        family="shove_thwumps", rules=("react", "push", "touch", "pose"), listed=True, movers=1,
+        radius_px=12.0, speed_px=4.0, column=17, frame=(_box(12.0, 12.0, 156), _disc(8.0, 0)), mark=("S", _VIOLET)),
+})
+# fmt: on
+
+OPEN_EXIT_COLUMN, OPEN_EXIT_RADIUS_PX = 18, 12.0
+"""An exit shows its switch until that is taken, and then itself, in a column of its own."""
 
 FIRST_UNKNOWN_TYPE = len(EntityKind)
 KIND_OF_LABEL = {kind.label: kind for kind in EntityKind}
-
-_DRONE = RecordMeaning(directed=True, modes=DRONE_MODES)
-_PLAIN = RecordMeaning()
-_MEANINGS = {
-    **{kind: RecordMeaning(directed=True) for kind in (*EIGHT_DIRECTIONS, EntityKind.THWUMP)},
-    EntityKind.CHAINGUN_DRONE: _DRONE,
-    EntityKind.LASER_DRONE: _DRONE,
-    EntityKind.ZAP_DRONE: _DRONE,
-    EntityKind.CHASER_DRONE: _DRONE,
-    EntityKind.MINI_DRONE: _DRONE,
-    EntityKind.LASER_TURRET: RecordMeaning(directed=True, modes=LASER_MODES),
-}
+SIMULATED_ROWS = MappingProxyType({kind: row for kind, row in ENTITY_TABLE.items() if row.family})
+"""Rows of the kinds whose records become entities, by ascending id."""
 
 
-def record_meaning(kind: EntityKind) -> RecordMeaning:
-    """What orientation and mode of a record of this kind mean.
+def kinds_where(**wanted: object) -> frozenset[EntityKind]:
+    """Kinds whose records become entities and whose rows have these values.
 
     Example:
-        >>> record_meaning(EntityKind.LASER_TURRET).modes
-        ('clockwise', 'anticlockwise')
+        >>> sorted(kind.label for kind in kinds_where(family="goals"))
+        ['exit', 'gold']
     """
-    return _MEANINGS.get(kind, _PLAIN)
+    matching = (k for k, row in SIMULATED_ROWS.items() if all(getattr(row, name) == v for name, v in wanted.items()))
+    return frozenset(matching)
+
+
+def entity_columns() -> tuple[str, ...]:
+    """Names of the one-hot columns of `entity_states`, in order."""
+    names = {OPEN_EXIT_COLUMN: "open_exit"}
+    for kind, row in SIMULATED_ROWS.items():
+        if row.column is None or row.column in names:
+            raise ValueError(f"the row of {kind.label} needs a column of its own, not {row.column}")
+        names[row.column] = (kind if row.switch is None else row.switch).name.lower()
+    if sorted(names) != list(range(len(names))):
+        raise ValueError(f"the columns of the entity table are {sorted(names)}; they must leave no gap")
+    return tuple(names[column] for column in range(len(names)))
+
+
+def _check_table() -> None:
+    if list(ENTITY_TABLE) != list(EntityKind):
+        raise ValueError("the entity table needs one row for each kind, in the order of their ids")
+    for kind, row in SIMULATED_ROWS.items():
+        if row.ignored or not set(row.rules) <= set(RULES) or not row.frame or row.mark is None:
+            raise ValueError(f"the row of {kind.label} lacks a frame or mark, or claims a rule that does not exist")
+
+
+_check_table()
+ENTITY_COLUMNS = entity_columns()
 
 
 def type_label(type_id: int) -> str:

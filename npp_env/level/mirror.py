@@ -6,13 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import LevelError
-from npp_env.level.entity_kinds import DRONE_MODES, LASER_MODES, EntityKind, record_meaning, type_label
+from npp_env.level.entity_kinds import DRONE_MODES, LASER_MODES, EntityKind, EntityRow, type_label
 from npp_env.level.layout import KNOWN_TILES, UNIT_PX, WORLD_WIDTH_PX
 from npp_env.level.model import Level
 
 WIDTH_UNITS = WORLD_WIDTH_PX // UNIT_PX
 _FIRST_CORNERED, _LAST_CORNERED = 6, 33
-_DOORS = (EntityKind.DOOR, EntityKind.LOCKED_DOOR, EntityKind.TRAP_DOOR)
 
 
 def _mirrored_tiles() -> NDArray[np.uint8]:
@@ -57,7 +56,7 @@ def mirror_level(level: Level) -> Level:
     records[:, 1] = WIDTH_UNITS - records[:, 1]
     for record in records:
         if record[0] < len(EntityKind):
-            record[3], record[4] = _mirrored_pose(EntityKind(int(record[0])), int(record[3]), int(record[4]))
+            record[3], record[4] = _mirrored_pose(EntityKind(int(record[0])).row, int(record[3]), int(record[4]))
     return Level(
         tiles=TILE_MIRROR[level.tiles[:, ::-1]],
         records=records,
@@ -67,18 +66,17 @@ def mirror_level(level: Level) -> Level:
     )
 
 
-def _mirrored_pose(kind: EntityKind, orientation: int, mode: int) -> tuple[int, int]:
+def _mirrored_pose(row: EntityRow, orientation: int, mode: int) -> tuple[int, int]:
     """Orientation and mode of the mirror image."""
-    meaning = record_meaning(kind)
-    if not meaning.directed or orientation >= len(_DIRECTION_MIRROR):
+    if not row.directed or orientation >= len(_DIRECTION_MIRROR):
         return orientation, mode
-    if meaning.modes == DRONE_MODES:
+    if row.modes == DRONE_MODES:
         # A drone goes the way of half its orientation: two of them mean the same.
         direction, odd = divmod(orientation, 2)
         return 2 * (2 - direction if direction != 3 else 3) + odd, mode ^ 1
-    if meaning.modes == LASER_MODES:
+    if row.modes == LASER_MODES:
         return _DIRECTION_MIRROR[orientation], 0 if mode == 1 else 1
     # An upright door stands on the left border of a cell in either orientation, but stops drones there only in one.
-    if orientation in (0, 4) and kind in _DOORS:
+    if orientation in (0, 4) and row.family == "doors":
         return orientation, mode
     return _DIRECTION_MIRROR[orientation], mode

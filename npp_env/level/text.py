@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.level.entity_kinds import DIRECTIONS, FIRST_UNKNOWN_TYPE, EntityKind, record_meaning, type_label
+from npp_env.level.entity_kinds import DIRECTIONS, FIRST_UNKNOWN_TYPE, EntityKind, type_label
 from npp_env.level.layout import HEADER_BYTES, KNOWN_TILES, NAME_OFFSET
 from npp_env.level.model import Level, canonical_header
 from npp_env.level.text_reader import FIRST_LINE, TextReader
@@ -84,11 +84,11 @@ def _grid_lines(tiles: NDArray[np.uint8]) -> Iterator[str]:
 def _entity_line(type_id: int, x: int, y: int, orientation: int, mode: int) -> str:
     if type_id >= FIRST_UNKNOWN_TYPE:
         return f"{type_label(type_id)} {x} {y} {orientation} {mode}"
-    meaning = record_meaning(EntityKind(type_id))
+    row = EntityKind(type_id).row
     words = [type_label(type_id), str(x), str(y)]
-    with_mode = mode != 0 or bool(meaning.modes)
-    if with_mode or orientation != 0 or meaning.directed:
+    with_mode = mode != 0 or bool(row.modes)
+    if with_mode or orientation != 0 or row.directed:
         words.append(DIRECTIONS[orientation] if orientation < len(DIRECTIONS) else str(orientation))
     if with_mode:
-        words.append(meaning.modes[mode] if mode < len(meaning.modes) else str(mode))
+        words.append(row.modes[mode] if mode < len(row.modes) else str(mode))
     return " ".join(words)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import LevelError
-from npp_env.level.entity_kinds import DIRECTIONS, KIND_OF_LABEL, record_meaning
+from npp_env.level.entity_kinds import DIRECTIONS, KIND_OF_LABEL
 from npp_env.level.layout import COLUMNS, COUNT_TYPES, HEADER_BYTES, MAX_RECORDS, RECORD_BYTES, ROWS
 from npp_env.level.model import Level, canonical_header
 from npp_env.level.tile_characters import OTHER_TILE, TILE_OF_CHARACTER
@@ -183,7 +183,7 @@ class TextReader:
             self._fail(f"{kind.label} takes 'x y [direction] [mode]', not {len(words) - 1} words")
         x, y = (self._number_of(word, name, 255) for word, name in zip(words[1:3], "xy", strict=True))
         orientation = self._name_or_number(words[3], "direction", DIRECTIONS) if len(words) > 3 else 0
-        mode = self._name_or_number(words[4], "mode", record_meaning(kind).modes) if len(words) > 4 else 0
+        mode = self._name_or_number(words[4], "mode", kind.row.modes) if len(words) > 4 else 0
         return int(kind), x, y, orientation, mode
 
     def _fail_unknown_kind(self, word: str) -> NoReturn:

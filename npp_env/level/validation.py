@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from npp_env.errors import LevelError
 from npp_env.level.entity_kinds import (
     DRONE_MODES,
-    DRONES,
-    EIGHT_DIRECTIONS,
     FIRST_UNKNOWN_TYPE,
-    NOT_SIMULATED,
-    SWITCH_FOLLOWS,
+    SIMULATED_ROWS,
     EntityKind,
+    kinds_where,
     type_label,
 )
 from npp_env.level.layout import (
@@ -36,6 +34,11 @@ MAX_METADATA_KEYS = 64
 MAX_METADATA_CHARACTERS = 1000
 _KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 
+_EIGHT_DIRECTIONS = kinds_where(directed=True, any_orientation=False)
+_DRONES = kinds_where(modes=DRONE_MODES)
+_SWITCHED = {kind: row.switch for kind, row in SIMULATED_ROWS.items() if row.switch is not None}
+_SWITCH_FOLLOWS = frozenset(_SWITCHED) - {EntityKind.EXIT}
+
 
 @dataclass(frozen=True, slots=True)
 class Fault:
@@ -51,6 +54,11 @@ def count_records(records: NDArray[np.uint8]) -> NDArray[np.uint16]:
     return np.bincount(records[:, 0], minlength=256)[:COUNT_TYPES].astype(np.uint16)
 
 
+def switch_distance(kind: EntityKind, exit_count: int) -> int:
+    """How many records behind a door or exit its switch stands (physics 2.1)."""
+    return exit_count if kind == EntityKind.EXIT else 1
+
+
 def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault | None:
     """Find the first record that cannot be simulated.
 
@@ -61,10 +69,10 @@ def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault 
     types, orientations, modes = records[:, 0], records[:, 3], records[:, 4]
     indices = np.arange(len(records))
     exit_count = int(counts[EntityKind.EXIT]) & 0xFF
-    bad_orientation = _is_any(types, EIGHT_DIRECTIONS) & (orientations >= 8)
-    bad_mode = _is_any(types, DRONES) & (modes >= len(DRONE_MODES))
+    bad_orientation = _is_any(types, _EIGHT_DIRECTIONS) & (orientations >= 8)
+    bad_mode = _is_any(types, _DRONES) & (modes >= len(DRONE_MODES))
     lost_exit_switch = (types == EntityKind.EXIT) & (indices + exit_count >= len(records))
-    lost_door_switch = _is_any(types, SWITCH_FOLLOWS) & (indices == len(records) - 1)
+    lost_door_switch = _is_any(types, _SWITCH_FOLLOWS) & (indices == len(records) - 1)
     faulty = np.flatnonzero(bad_orientation | bad_mode | lost_exit_switch | lost_door_switch)
     if not len(faulty):
         return None
@@ -95,7 +103,7 @@ def find_warnings(tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: 
     if not np.count_nonzero(types == EntityKind.EXIT):
         warnings.append("no exit: the level cannot be won")
     for type_id in sorted(set(types.tolist())):
-        if type_id >= FIRST_UNKNOWN_TYPE or EntityKind(type_id) in NOT_SIMULATED:
+        if type_id >= FIRST_UNKNOWN_TYPE or not EntityKind(type_id).simulated:
             places = np.flatnonzero(types == type_id)
             reason = "unknown to the game" if type_id >= FIRST_UNKNOWN_TYPE else "not simulated"
             warnings.append(
@@ -153,12 +161,8 @@ def shorten(value: object) -> str:
 
 def _switch_warnings(types: NDArray[np.uint8], exit_count: int) -> Iterator[str]:
     """Name doors and exits whose switch lies at a record of another kind: mostly lines in the wrong order."""
-    pairs = (
-        (EntityKind.EXIT, EntityKind.EXIT_SWITCH, exit_count),
-        (EntityKind.LOCKED_DOOR, EntityKind.LOCKED_DOOR_SWITCH, 1),
-        (EntityKind.TRAP_DOOR, EntityKind.TRAP_DOOR_SWITCH, 1),
-    )
-    for kind, switch, distance in pairs:
+    for kind, switch in _SWITCHED.items():
+        distance = switch_distance(kind, exit_count)
         places = np.flatnonzero(types == kind)
         wrong = places[types[places + distance] != switch]
         if len(wrong):

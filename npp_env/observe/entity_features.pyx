@@ -1,160 +1,81 @@
 """Observations of what is around the ninja: `entity_states`, `switch_states` and `spatial_context`."""
 
-from libc.math cimport cos, sin
-from npp_env.observe.view cimport View, half, unit
-from npp_env.sim.layout cimport Level, Ninja, World, eighth_x, ifloor
+from npp_env.observe.view cimport View, half, halves, unit
+from npp_env.sim.entities.passes cimport Pose, kinds, takes_part
+from npp_env.sim.layout cimport (
+    DOOR_OPEN, EXIT, HALF_COLUMNS, HALF_ROWS, LOCKED_DOOR, MINE_ARMED, MINE_ARMING, TRAP_DOOR, Entity, Level, Ninja,
+    World, ifloor, mover_of,
+)
+
+from npp_env.level.entity_kinds import OPEN_EXIT_COLUMN, OPEN_EXIT_RADIUS_PX
+from npp_env.observe.spec import ENTITY_FIELDS
 
 cdef double WIDTH_PX = 1056.0
 cdef double HEIGHT_PX = 600.0
 cdef double SPEED_SCALE = 12.0
 cdef double RADIUS_SCALE = 24.0
-cdef int ENTITY_FEATURES = 28
-cdef int FIRST_KIND = 9
-cdef int MINES_SHOWN = 8
+cdef int ENTITY_FEATURES = len(ENTITY_FIELDS)
+cdef int FIRST_KIND = ENTITY_FIELDS.index("radius") + 1
+cdef int EXIT_COLUMN = OPEN_EXIT_COLUMN
+cdef double EXIT_RADIUS = OPEN_EXIT_RADIUS_PX
+cdef int SWITCHES_SHOWN = 5
+cdef int SWITCH_FEATURES = 5
 cdef int GRID_SIDE = 11
+cdef double HALF_CELL_PIXELS = 144.0
 cdef double MINE_SCALE = 132.0
 
-
-cdef int kind_column(int kind) noexcept nogil:
-    """Column of the one-hot type, 0..18, in ascending order of the game's ids; the opened exit is 18."""
-    if kind <= 3:
-        return kind - 1
-    if kind <= 6:
-        return kind - 2
-    if kind == 8:
-        return 5
-    if kind <= 11:
-        return kind - 4
-    if kind == 14:
-        return 8
-    if kind <= 17:
-        return kind - 7
-    if kind <= 21:
-        return kind - 9
-    if kind <= 26:
-        return kind - 10
-    return 17
+cdef enum:
+    MINES_SHOWN = 8
+    MOST_ENTITIES = 64
 
 
-cdef int entity_matters(View* view, int e) noexcept nogil:
-    """Whether an entity still takes part: not collected, not used up."""
-    cdef int kind = view.world.level.entities[e].kind
-    cdef int slot = view.world.level.entities[e].slot
-    if kind == 2 or kind == 3:
-        return view.world.flags[slot] == 0
-    if kind == 6:
-        return view.world.flags[slot] == 0
-    if kind == 8:
-        return view.world.flags[slot] == 1
-    return 1
-
-
-cdef double entity_radius(int kind, int mode) noexcept nogil:
-    """Size of an entity in pixels: its radius, or half its side."""
-    if kind == 1 or kind == 21:
-        return 3.5 if mode == 1 else 4.0 if mode == 0 else 4.5
-    if kind == 5:
-        return 10.0
-    if kind == 6 or kind == 8 or kind == 25:
-        return 5.0
-    if kind == 11:
-        return 12.0
-    if kind == 14:
-        return 7.5
-    if kind == 17 or kind == 20:
-        return 9.0
-    if kind == 23:
-        return 5.9
-    if kind == 26:
-        return 4.0
-    if kind == 28:
-        return 12.0
-    return 6.0
+cdef inline bint place_of(World* w, int index, double* x, double* y) noexcept nogil:
+    """Whether an entity still takes part, and where; an index beyond the entities means a mover (an opened exit)."""
+    cdef Entity* e
+    cdef int m = index - w.level.n_entities
+    if m >= 0:
+        # Of the movers only exits are not shown by their entity, and only an opened one is listed.
+        x[0] = w.movers[m].x
+        y[0] = w.movers[m].y
+        return w.level.entities[w.level.mover_entity[m]].kind == EXIT and w.movers[m].cell >= 0
+    e = &w.level.entities[index]
+    if kinds[e.kind].moves:
+        x[0] = mover_of(w, e).x
+        y[0] = mover_of(w, e).y
+        return True
+    x[0] = e.x
+    y[0] = e.y
+    return takes_part(w, e)
 
 
 cdef void write_entity(View* view, int index, unsigned short* out) noexcept nogil:
     """One row of `entity_states`; an index beyond the entities means a mover (an opened exit)."""
     cdef World* w = &view.world
     cdef Ninja* n = w.ninja
-    cdef int count = w.level.n_entities
-    cdef int k, kind, slot, o
-    cdef double mode = 0.0
+    cdef Entity* e
+    cdef Pose pose = Pose(0.0, 0.0, 0.0, 0.0, 0.0, EXIT_RADIUS)
+    cdef int column = EXIT_COLUMN
     cdef double x, y
-    cdef double vx = 0.0
-    cdef double vy = 0.0
-    cdef double nx = 0.0
-    cdef double ny = 0.0
-    cdef double radius
-    for k in range(ENTITY_FEATURES):
-        out[k] = 0
-    if index >= count:
-        x = w.movers[index - count].x
-        y = w.movers[index - count].y
-        out[FIRST_KIND + 18] = half(1.0)
-        radius = 12.0
-    else:
-        kind = w.level.entities[index].kind
-        slot = w.level.entities[index].slot
-        o = w.level.entities[index].orientation
-        x = w.level.entities[index].x
-        y = w.level.entities[index].y
-        radius = entity_radius(kind, 0)
-        out[FIRST_KIND + kind_column(kind)] = half(1.0)
-        if kind == 1 or kind == 21:
-            radius = entity_radius(kind, w.flags[slot])
-            mode = 1.0 if w.flags[slot] == 0 else 0.5 if w.flags[slot] == 2 else 0.0
-        elif kind == 5 or kind == 6 or kind == 8:
-            mode = w.flags[slot] & 1
-        elif kind == 24:
-            mode = w.flags[slot]
-        elif kind == 10 or kind == 11:
-            nx = eighth_x(o)
-            ny = eighth_x((o + 6) % 8)
-        elif kind >= 14:
-            x = w.movers[slot].x
-            y = w.movers[slot].y
-            if kind == 14 or kind == 26:
-                nx = eighth_x(2 * w.movers[slot].turn)
-                ny = eighth_x((2 * w.movers[slot].turn + 6) % 8)
-                vx = nx * (8.0 / 7.0 if kind == 14 else 1.3)
-                vy = ny * (8.0 / 7.0 if kind == 14 else 1.3)
-                mode = w.level.entities[index].mode / 3.0
-            elif kind == 16:
-                vx = w.movers[slot].phase * 24.0 / 7.0
-                mode = w.movers[slot].phase
-            elif kind == 17 or kind == 25:
-                vx = w.movers[slot].u
-                vy = w.movers[slot].v
-            elif kind == 20:
-                mode = w.movers[slot].phase
-                nx = 1.0 if o == 0 else -1.0 if o == 4 else 0.0
-                if nx == 0:
-                    ny = 1.0 if o == 2 else -1.0
-                vx = nx * mode * (20.0 / 7.0 if mode > 0 else 8.0 / 7.0)
-                vy = ny * mode * (20.0 / 7.0 if mode > 0 else 8.0 / 7.0)
-            elif kind == 23:
-                nx = cos(w.movers[slot].u)
-                ny = sin(w.movers[slot].u)
-                mode = w.movers[slot].phase
-            elif kind == 28:
-                nx = w.movers[slot].u
-                ny = w.movers[slot].v
-                mode = w.movers[slot].phase / 3.0
-                if w.movers[slot].phase == 2:
-                    vx = -4 * nx
-                    vy = -4 * ny
-                elif w.movers[slot].phase == 3:
-                    vx = nx
-                    vy = ny
+    cdef int k
+    place_of(w, index, &x, &y)
+    if index < w.level.n_entities:
+        e = &w.level.entities[index]
+        column = kinds[e.kind].column
+        pose.radius = kinds[e.kind].radius
+        if kinds[e.kind].pose != NULL:
+            kinds[e.kind].pose(w, e, &pose)
     out[0] = half(1.0)
     out[1] = half(unit((x - n.x) / WIDTH_PX))
     out[2] = half(unit((y - n.y) / HEIGHT_PX))
-    out[3] = half(unit(vx / SPEED_SCALE))
-    out[4] = half(unit(vy / SPEED_SCALE))
-    out[5] = half(unit(nx))
-    out[6] = half(unit(ny))
-    out[7] = half(mode)
-    out[8] = half(radius / RADIUS_SCALE)
+    out[3] = half(unit(pose.vx / SPEED_SCALE))
+    out[4] = half(unit(pose.vy / SPEED_SCALE))
+    out[5] = half(unit(pose.nx))
+    out[6] = half(unit(pose.ny))
+    out[7] = half(pose.mode)
+    out[8] = half(pose.radius / RADIUS_SCALE)
+    for k in range(FIRST_KIND, ENTITY_FEATURES):
+        out[k] = 0
+    out[FIRST_KIND + column] = half(1.0)
 
 
 cdef inline int keep_nearest(double* squares, int* chosen, int count, int most, double d, int candidate) noexcept nogil:
@@ -178,33 +99,15 @@ cdef inline int keep_nearest(double* squares, int* chosen, int count, int most, 
 cdef void write_entity_states(View* view, unsigned short* out) noexcept nogil:
     """The nearest entities that matter, nearest first, ties by map order; rows of zeros behind them."""
     cdef World* w = &view.world
-    cdef Level* level = w.level
-    cdef double[64] squares
-    cdef int[64] chosen
+    cdef double[MOST_ENTITIES] squares
+    cdef int[MOST_ENTITIES] chosen
     cdef int count = 0
-    cdef int i, k, kind
+    cdef int i
     cdef double x, y, d
-    cdef int total = level.n_entities + level.n_movers
-    for i in range(total):
-        if i >= level.n_entities:
-            k = i - level.n_entities
-            # Of the movers only the exit is not in the entity table, and only an opened one is listed.
-            if level.entities[level.mover_entity[k]].kind != 3 or w.movers[k].cell < 0:
-                continue
-            x = w.movers[k].x
-            y = w.movers[k].y
-        else:
-            kind = level.entities[i].kind
-            if kind >= 14 and kind != 21 and kind != 24:
-                x = w.movers[level.entities[i].slot].x
-                y = w.movers[level.entities[i].slot].y
-            else:
-                if not entity_matters(view, i):
-                    continue
-                x = level.entities[i].x
-                y = level.entities[i].y
-        d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
-        count = keep_nearest(squares, chosen, count, view.capacity.max_entities, d, i)
+    for i in range(w.level.n_entities + w.level.n_movers):
+        if place_of(w, i, &x, &y):
+            d = (x - w.ninja.x) * (x - w.ninja.x) + (y - w.ninja.y) * (y - w.ninja.y)
+            count = keep_nearest(squares, chosen, count, view.capacity.max_entities, d, i)
     for i in range(count):
         write_entity(view, chosen[i], out + i * ENTITY_FEATURES)
     for i in range(count * ENTITY_FEATURES, view.capacity.max_entities * ENTITY_FEATURES):
@@ -214,24 +117,26 @@ cdef void write_entity_states(View* view, unsigned short* out) noexcept nogil:
 cdef void write_switch_states(View* view, unsigned short* out) noexcept nogil:
     """Up to five of exits, then locked doors, then trap doors: switch and door relative to the ninja, and the state."""
     cdef World* w = &view.world
-    cdef Level* level = w.level
-    cdef int count = 0
-    cdef int wanted, i, k
-    for k in range(25):
+    cdef int[3] wanted = [EXIT, LOCKED_DOOR, TRAP_DOOR]
+    cdef Entity* e
+    cdef int i, k
+    cdef int room = SWITCHES_SHOWN
+    for k in range(SWITCHES_SHOWN * SWITCH_FEATURES):
         out[k] = 0
     for k in range(3):
-        wanted = 3 if k == 0 else 6 if k == 1 else 8
-        for i in range(level.n_entities):
-            if level.entities[i].kind != wanted:
+        for i in range(w.level.n_entities):
+            e = &w.level.entities[i]
+            if e.kind != wanted[k]:
                 continue
-            if count == 5:
+            if room == 0:
                 return
-            out[5 * count] = half(unit((level.entities[i].x - w.ninja.x) / WIDTH_PX))
-            out[5 * count + 1] = half(unit((level.entities[i].y - w.ninja.y) / HEIGHT_PX))
-            out[5 * count + 2] = half(unit((level.entities[i].x0 - w.ninja.x) / WIDTH_PX))
-            out[5 * count + 3] = half(unit((level.entities[i].y0 - w.ninja.y) / HEIGHT_PX))
-            out[5 * count + 4] = half(1.0 if w.flags[level.entities[i].slot] & 1 else 0.0)
-            count += 1
+            out[0] = half(unit((e.x - w.ninja.x) / WIDTH_PX))
+            out[1] = half(unit((e.y - w.ninja.y) / HEIGHT_PX))
+            out[2] = half(unit((e.x0 - w.ninja.x) / WIDTH_PX))
+            out[3] = half(unit((e.y0 - w.ninja.y) / HEIGHT_PX))
+            out[4] = half(1.0 if w.flags[e.slot] & DOOR_OPEN else 0.0)
+            out += SWITCH_FEATURES
+            room -= 1
 
 
 cdef void write_spatial_context(View* view, unsigned short* out) noexcept nogil:
@@ -240,8 +145,8 @@ cdef void write_spatial_context(View* view, unsigned short* out) noexcept nogil:
     cdef Level* level = w.level
     cdef int ci = ifloor(w.ninja.x / 12)
     cdef int cj = ifloor(w.ninja.y / 12)
-    cdef double[8] squares
-    cdef int[8] chosen
+    cdef double[MINES_SHOWN] squares
+    cdef int[MINES_SHOWN] chosen
     cdef int count = 0
     cdef int i, j
     cdef int k = 0
@@ -249,10 +154,10 @@ cdef void write_spatial_context(View* view, unsigned short* out) noexcept nogil:
     cdef double dx, dy, d
     for j in range(cj - GRID_SIDE // 2, cj + GRID_SIDE // 2 + 1):
         for i in range(ci - GRID_SIDE // 2, ci + GRID_SIDE // 2 + 1):
-            if i < 0 or i >= 88 or j < 0 or j >= 50:
+            if i < 0 or i >= HALF_COLUMNS or j < 0 or j >= HALF_ROWS:
                 out[k] = half(1.0)
             else:
-                out[k] = half(level.solid[j * 88 + i] / 144.0)
+                out[k] = half(level.solid[j * HALF_COLUMNS + i] / HALF_CELL_PIXELS)
             k += 1
     out[k] = half((w.ninja.x / 12 - ci) * 2 - 1)
     out[k + 1] = half((w.ninja.y / 12 - cj) * 2 - 1)
@@ -270,10 +175,17 @@ cdef void write_spatial_context(View* view, unsigned short* out) noexcept nogil:
             out[k] = half(1.0)
             out[k + 1] = half(unit((level.entities[e].x - w.ninja.x) / MINE_SCALE))
             out[k + 2] = half(unit((level.entities[e].y - w.ninja.y) / MINE_SCALE))
-            out[k + 3] = half(1.0 if j == 0 else 0.5 if j == 2 else 0.0)
+            out[k + 3] = half(1.0 if j == MINE_ARMED else 0.5 if j == MINE_ARMING else 0.0)
         else:
             out[k] = 0
             out[k + 1] = 0
             out[k + 2] = 0
             out[k + 3] = 0
         k += 4
+
+
+WRITERS = {
+    "entity_states": halves(write_entity_states),
+    "switch_states": halves(write_switch_states),
+    "spatial_context": halves(write_spatial_context),
+}

@@ -1,7 +1,7 @@
 """Observations of the ninja itself: `game_state` and `action_mask`."""
 
 from npp_env.observe.view cimport View, half, halves, octets, unit
-from npp_env.sim.layout cimport G_FALL, Ninja, ifloor
+from npp_env.sim.layout cimport CELEBRATING, DEAD, G_FALL, RISING, Ninja, ifloor
 
 cdef double SPEED_SCALE = 12.0
 
@@ -19,9 +19,9 @@ cdef void write_game_state(View* view, unsigned short* out) noexcept nogil:
     for k in range(8):
         out[6 + k] = 0
     k = n.state
-    if k >= 6:
+    if k >= DEAD:
         # Dead and doomed are one, celebrating comes next.
-        k = 7 if k == 8 else 6
+        k = DEAD + 1 if k == CELEBRATING else DEAD
     out[6 + k] = half(1.0)
     out[14] = half(n.air)
     out[15] = half(n.walled)
@@ -62,8 +62,8 @@ cdef void write_action_mask(View* view, unsigned char* out) noexcept nogil:
     cdef int k
     out[0] = 1
     for k in range(1, 6):
-        out[k] = n.state < 6
-    if n.jump_prev and n.state != 3 and n.b_jump < 0:
+        out[k] = n.state < DEAD
+    if n.jump_prev and n.state != RISING and n.b_jump < 0:
         for k in range(3, 6):
             out[k] = 0
 

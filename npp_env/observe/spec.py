@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from npp_env.level.entity_kinds import ENTITY_COLUMNS
+
 LAYOUTS = ("dict", "flat", "packed", "state")
 
 GAME_STATE_FIELDS = (
@@ -23,10 +25,7 @@ GAME_STATE_FIELDS = (
     "pad_direction_x", "pad_direction_y", "time_left", "switch_taken", "gold_left",
 )  # fmt: skip
 ENTITY_FIELDS = (
-    "present", "dx", "dy", "speed_x", "speed_y", "direction_x", "direction_y", "mode", "radius",
-    "mine", "gold", "exit_switch", "door", "locked_door_switch", "trap_door_switch", "launch_pad", "one_way",
-    "zap_drone", "floor_guard", "bounce_block", "thwump", "toggle_mine", "laser_turret", "boost_pad", "death_ball",
-    "mini_drone", "shove_thwump", "open_exit",
+    "present", "dx", "dy", "speed_x", "speed_y", "direction_x", "direction_y", "mode", "radius", *ENTITY_COLUMNS,
 )  # fmt: skip
 REACHABILITY_FIELDS = (
     "switch_distance", "switch_direction_x", "switch_direction_y",
@@ -107,13 +106,15 @@ _STATIC: dict[str, Any] = {"needs_graph": True, "varies": Varies.LEVEL}
 
 TABLE = (
     ObservationRow("game_state", (len(GAME_STATE_FIELDS),), _HALF, "ninja_features", fields=GAME_STATE_FIELDS),
-    ObservationRow("entity_states", ("max_entities", len(ENTITY_FIELDS)), _HALF, "writer", fields=ENTITY_FIELDS),
-    ObservationRow("switch_states", (25,), _HALF, "writer"),
+    ObservationRow(
+        "entity_states", ("max_entities", len(ENTITY_FIELDS)), _HALF, "entity_features", fields=ENTITY_FIELDS
+    ),
+    ObservationRow("switch_states", (25,), _HALF, "entity_features"),
     ObservationRow(
         "reachability_features", (len(REACHABILITY_FIELDS),), _HALF, "path_features",
         fields=REACHABILITY_FIELDS, needs_graph=True,
     ),
-    ObservationRow("spatial_context", (SPATIAL_SIDE**2 + 2 + 4 * SPATIAL_MINES,), _HALF, "writer"),
+    ObservationRow("spatial_context", (SPATIAL_SIDE**2 + 2 + 4 * SPATIAL_MINES,), _HALF, "entity_features"),
     ObservationRow("player_frame", (84, 84, 1), _BYTE, "writer", 0, 255, needs_background=True),
     ObservationRow("global_view", (100, 176, 1), _BYTE, "writer", 0, 255, needs_background=True),
     ObservationRow(

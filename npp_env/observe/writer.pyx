@@ -6,8 +6,7 @@ with one of another width, is an error then.
 
 from importlib import import_module
 
-from npp_env.observe.entity_features cimport write_entity_states, write_spatial_context, write_switch_states
-from npp_env.observe.view cimport HalvesWriter, OctetsWriter, View, halves, octets
+from npp_env.observe.view cimport HalvesWriter, OctetsWriter, View, octets
 from npp_env.render.frames cimport draw_global_view, draw_player_frame
 
 from npp_env.errors import NppError
@@ -28,9 +27,6 @@ cdef void write_global_view(View* view, unsigned char* out) noexcept nogil:
 
 
 WRITERS = {
-    "entity_states": halves(write_entity_states),
-    "switch_states": halves(write_switch_states),
-    "spatial_context": halves(write_spatial_context),
     "player_frame": octets(write_player_frame),
     "global_view": octets(write_global_view),
 }

@@ -6,12 +6,22 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from npp_env.level.entity_kinds import EntityKind
+from npp_env.errors import NppError
+from npp_env.level.entity_kinds import SIMULATED_ROWS, EntityKind
 from npp_env.render import palette
 from npp_env.render.pen import Pen, Point, box_corners
-from npp_env.sim.structs import ORIENTATION_VECTORS
+from npp_env.sim.structs import (
+    DOOR_OPEN,
+    FACING_DOWN,
+    FACING_LEFT,
+    FACING_RIGHT,
+    MINE_ARMED,
+    MINE_IDLE,
+    ORIENTATION_VECTORS,
+    SHOVE_LAUNCHED,
+    THWUMP_RESTING,
+)
 
-MINE_ARMED, MINE_IDLE = 0, 1
 BEHIND, AMONG, ABOVE = range(3)
 """Layers: what the ninja passes in front of, what it meets, and beams."""
 
@@ -48,6 +58,11 @@ class Shown(NamedTuple):
     def direction(self) -> Point:
         """Unit vector of its orientation."""
         return ORIENTATION_VECTORS[int(self.row["orientation"]) % 8]
+
+    @property
+    def is_upright(self) -> bool:
+        """Whether it is a door whose line stands upright, or a thwump that moves sideways."""
+        return int(self.row["orientation"]) in (FACING_RIGHT, FACING_LEFT)
 
 
 def _mine(pen: Pen, shown: Shown) -> None:
@@ -110,7 +125,7 @@ def _exit(pen: Pen, shown: Shown) -> None:
 
 def _door_bar(pen: Pen, shown: Shown, colour: palette.Colour) -> None:
     x, y = shown.record_place
-    half = (2.5, 12.0) if int(shown.row["orientation"]) in (0, 4) else (12.0, 2.5)
+    half = (2.5, 12.0) if shown.is_upright else (12.0, 2.5)
     pen.box(x, y, *half, palette.INK)
     pen.box(x, y, half[0] - 1, half[1] - 1, colour)
 
@@ -122,12 +137,12 @@ def _switch(pen: Pen, x: float, y: float, colour: palette.Colour) -> None:
 
 
 def _door(pen: Pen, shown: Shown) -> None:
-    if not shown.flag & 1:
+    if not shown.flag & DOOR_OPEN:
         _door_bar(pen, shown, palette.DOOR)
 
 
 def _locked_door(pen: Pen, shown: Shown) -> None:
-    if shown.flag & 1:
+    if shown.flag & DOOR_OPEN:
         return
     _door_bar(pen, shown, palette.LOCKED)
     x, y = shown.record_place
@@ -137,12 +152,12 @@ def _locked_door(pen: Pen, shown: Shown) -> None:
 
 
 def _trap_door(pen: Pen, shown: Shown) -> None:
-    if not shown.flag & 1:
+    if not shown.flag & DOOR_OPEN:
         _door_bar(pen, shown, palette.TRAP)
         return
     # An open trap door shows only its two ends.
     x, y = shown.record_place
-    tx, ty = (0.0, 11.0) if int(shown.row["orientation"]) in (0, 4) else (11.0, 0.0)
+    tx, ty = (0.0, 11.0) if shown.is_upright else (11.0, 0.0)
     pen.disc(x - tx, y - ty, 1.5, palette.TRAP)
     pen.disc(x + tx, y + ty, 1.5, palette.TRAP)
     _switch(pen, *shown.place, palette.TRAP)
@@ -214,12 +229,12 @@ def _bounce_block(pen: Pen, shown: Shown) -> None:
 def _thwump(pen: Pen, shown: Shown) -> None:
     x, y = shown.place
     orientation = int(shown.row["orientation"])
-    sign = 1 if orientation in (0, 2) else -1
-    ux, uy = (sign, 0) if orientation in (0, 4) else (0, sign)
+    sign = 1 if orientation in (FACING_RIGHT, FACING_DOWN) else -1
+    ux, uy = (sign, 0) if shown.is_upright else (0, sign)
     pen.box(x, y, 9.0, 9.0, palette.MACHINE)
     pen.box(x, y, 6.5, 6.5, palette.SHADE)
     pen.box(x + 9.0 * ux, y + 9.0 * uy, 2.0 if ux else 8.0, 2.0 if uy else 8.0, palette.DANGER)
-    awake = int(shown.mover["phase"]) != 0
+    awake = int(shown.mover["phase"]) != THWUMP_RESTING
     for side in (-1, 1):
         eye_x, eye_y = x + 2.0 * ux + 3.0 * side * abs(uy), y + 2.0 * uy + 3.0 * side * abs(ux)
         pen.disc(eye_x, eye_y, 1.8, palette.DANGER if awake else palette.INK)
@@ -227,7 +242,7 @@ def _thwump(pen: Pen, shown: Shown) -> None:
 
 def _shove_thwump(pen: Pen, shown: Shown) -> None:
     x, y = shown.place
-    launched = int(shown.mover["phase"]) >= 2
+    launched = int(shown.mover["phase"]) >= SHOVE_LAUNCHED
     if not launched:
         pen.box(x, y, 12.0, 12.0, palette.MACHINE)
         pen.box(x, y, 10.0, 10.0, palette.SHADE)
@@ -278,3 +293,6 @@ SHAPES: dict[int, tuple[int, Callable[[Pen, Shown], None]]] = {
     EntityKind.SHOVE_THWUMP: (AMONG, _shove_thwump),
 }
 """Layer and drawing of every kind that the physics knows."""
+
+if set(SHAPES) != set(SIMULATED_ROWS):
+    raise NppError(f"kinds without a drawing, or drawings without a row: {set(SHAPES) ^ set(SIMULATED_ROWS)}")

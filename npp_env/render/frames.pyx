@@ -7,11 +7,15 @@ top. Harmful things are darker than walls and empty space, helpful ones brighter
 from libc.math cimport cos, fabs, sin
 from libc.string cimport memcpy
 from npp_env.render.canvas cimport Canvas, copy_window, draw_line, fill_box, fill_disc
+from npp_env.sim.entities.passes cimport KINDS, kinds
 from npp_env.sim.kernel cimport LevelHandle, bind
-from npp_env.sim.layout cimport Entity, Level, World, eighth_x, ifloor
-from npp_env.sim.walls cimport ray_length
+from npp_env.sim.layout cimport (
+    DEAD, FACING_DOWN, FACING_RIGHT, Entity, Level, World, eighth_x, eighth_y, ifloor, is_horizontal, mover_of,
+)
+from npp_env.sim.sweeps cimport ray_length
 
 from npp_env.errors import NppError
+from npp_env.level.entity_kinds import SIMULATED_ROWS, Shape
 from npp_env.render.greys import BACKGROUND_BYTES
 from npp_env.render.greys import WALL as WALL_GREY
 
@@ -26,21 +30,61 @@ cdef int WALL = WALL_GREY
 cdef double DETAIL_SCALE = 0.3
 # No entity reaches farther from its position than this, beams and door switches aside.
 cdef double REACH_PX = 18.0
-cdef int DEAD = 6
+# A ray needs a finite start and direction.
+cdef double FAR = 10000.0
+
+cdef enum:
+    MOST_STROKES = 8
+
+cdef enum ShapeNumber:
+    DISC, BOX, DOOR_LINE, PLATE, FACE, BEAM
+
+# A `Mark` of the entity table.
+cdef struct Stroke:
+    int shape
+    double width, height
+    int grey
+    int mask, value
+    bint at_record, detail
+
+# How a kind is drawn; what reaches far is drawn wherever its position is.
+cdef struct Look:
+    Stroke[MOST_STROKES] strokes
+    int count
+    bint reaches_far, flagged, moves
+
+cdef Look[KINDS] looks
 
 
-cdef void draw_door(Canvas* c, Entity* e, int grey) noexcept nogil:
-    """The line of a closed door."""
-    if e.orientation == 0 or e.orientation == 4:
-        fill_box(c, e.x0, e.y0, 2.0, 12.0, grey)
-    else:
-        fill_box(c, e.x0, e.y0, 12.0, 2.0, grey)
+def fill_looks() -> None:
+    """Take over how the entity table draws each kind."""
+    cdef Stroke* stroke
+    cdef int k
+    for kind, row in SIMULATED_ROWS.items():
+        looks[<int>kind].count = len(row.frame)
+        looks[<int>kind].flagged = row.flag is not None
+        looks[<int>kind].moves = row.moves
+        looks[<int>kind].reaches_far = row.switch is not None or any(mark.shape == Shape.BEAM for mark in row.frame)
+        for k, mark in enumerate(row.frame[:MOST_STROKES]):
+            stroke = &looks[<int>kind].strokes[k]
+            stroke.shape = mark.shape
+            stroke.width, stroke.height = mark.size
+            stroke.grey = mark.grey
+            stroke.mask = 0 if mark.flag is None else mark.mask
+            stroke.value = mark.flag or 0
+            stroke.at_record = mark.at_record
+            stroke.detail = mark.detail
+        if len(row.frame) > MOST_STROKES:
+            raise NppError(f"the row of {kind.label} draws {len(row.frame)} marks; at most {MOST_STROKES} are allowed")
+
+
+fill_looks()
 
 
 cdef void draw_plate(Canvas* c, Entity* e, double half_length, int grey) noexcept nogil:
     """A launch pad or one-way platform: a bar across its direction, and a dot on the side that it faces."""
     cdef double nx = eighth_x(e.orientation)
-    cdef double ny = eighth_x((e.orientation + 6) % 8)
+    cdef double ny = eighth_y(e.orientation)
     cdef double tx = -ny * half_length
     cdef double ty = nx * half_length
     # One-ways hold at their position, so that the bar lies behind it.
@@ -51,113 +95,61 @@ cdef void draw_plate(Canvas* c, Entity* e, double half_length, int grey) noexcep
         draw_line(c, e.x, e.y, e.x + 4.0 * nx, e.y + 4.0 * ny, 1.5, grey)
 
 
-cdef void draw_fixed(Canvas* c, World* w, Entity* e) noexcept nogil:
-    """An entity that stays where it is, by its flag; nothing for those that move."""
-    cdef int kind = e.kind
-    cdef int flag = 0
-    if kind >= 14 and kind != 21 and kind != 24:
-        return
-    if e.slot >= 0:
-        flag = w.flags[e.slot]
-    if kind == 1 or kind == 21:
-        if flag == 0:
-            # A mine is always armed, a toggle mine was armed by the ninja: a grey of its own for each.
-            fill_disc(c, e.x, e.y, 5.0, 0 if kind == 1 else 12)
-        elif flag == 1:
-            fill_disc(c, e.x, e.y, 3.5, 96)
-        else:
-            fill_disc(c, e.x, e.y, 5.0, 52)
-    elif kind == 2:
-        if flag == 0:
-            fill_disc(c, e.x, e.y, 4.0, 200)
-    elif kind == 3:
-        if flag == 0:
-            fill_disc(c, e.x0, e.y0, 12.0, 192)
-            fill_disc(c, e.x0, e.y0, 8.0, 96)
-            fill_box(c, e.x, e.y, 6.0, 4.0, 230)
-        else:
-            fill_disc(c, e.x0, e.y0, 12.0, 230)
-            fill_disc(c, e.x0, e.y0, 6.0, 180)
-    elif kind == 5:
-        if (flag & 1) == 0:
-            draw_door(c, e, 160)
-    elif kind == 6:
-        if (flag & 1) == 0:
-            draw_door(c, e, 28)
-            fill_box(c, e.x, e.y, 4.0, 4.0, 190)
-    elif kind == 8:
-        if (flag & 1) == 0:
-            draw_door(c, e, 36)
-        else:
-            fill_box(c, e.x, e.y, 4.0, 4.0, 88)
-    elif kind == 10:
-        draw_plate(c, e, 6.0, 214)
-    elif kind == 11:
-        draw_plate(c, e, 12.0, 176)
-    elif kind == 24:
-        fill_disc(c, e.x, e.y, 7.0, 172)
-        if c.scale > DETAIL_SCALE:
-            fill_disc(c, e.x, e.y, 4.0, 136)
+cdef void draw_face(Canvas* c, Entity* e, double x, double y, Stroke* stroke) noexcept nogil:
+    """The lethal side of a thwump."""
+    cdef double q = kinds[e.kind].radius
+    if e.orientation != FACING_RIGHT and e.orientation != FACING_DOWN:
+        q = -q
+    if is_horizontal(e.orientation):
+        fill_box(c, x + q, y, stroke.width, stroke.height, stroke.grey)
+    else:
+        fill_box(c, x, y + q, stroke.height, stroke.width, stroke.grey)
 
 
-cdef void draw_laser(Canvas* c, World* w, int m) noexcept nogil:
-    """A laser turret with its beam, up to the wall that ends it."""
+cdef void draw_beam(Canvas* c, World* w, double x, double y, double angle, Stroke* stroke) noexcept nogil:
+    """The beam of a laser, up to the wall that ends it."""
     cdef double dx, dy, length
-    cdef double x = w.movers[m].x
-    cdef double y = w.movers[m].y
-    cdef double angle = w.movers[m].u
-    # A ray needs a finite start and direction.
-    if fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0:
+    if fabs(x) < FAR and fabs(y) < FAR and fabs(angle) < FAR:
         dx = cos(angle)
         dy = sin(angle)
         length = ray_length(w, x, y, dx, dy)
-        draw_line(c, x, y, x + length * dx, y + length * dy, 1.0, 16)
-    fill_disc(c, x, y, 6.0, 0)
-    if c.scale > DETAIL_SCALE:
-        fill_disc(c, x, y, 2.5, 160)
+        draw_line(c, x, y, x + length * dx, y + length * dy, stroke.width, stroke.grey)
 
 
-cdef void draw_mover(Canvas* c, World* w, Entity* e) noexcept nogil:
-    """An entity that moves, where it is now."""
-    cdef int kind = e.kind
-    cdef double x = w.movers[e.slot].x
-    cdef double y = w.movers[e.slot].y
-    cdef double q
-    if kind == 14:
-        fill_disc(c, x, y, 7.5, 20)
-        if c.scale > DETAIL_SCALE:
-            fill_disc(c, x, y, 3.0, 160)
-    elif kind == 26:
-        fill_disc(c, x, y, 4.5, 20)
-        if c.scale > DETAIL_SCALE:
-            fill_disc(c, x, y, 1.5, 160)
-    elif kind == 16:
-        fill_box(c, x, y, 6.0, 6.0, 20)
-    elif kind == 17:
-        fill_box(c, x, y, 9.0, 9.0, 184)
-        fill_box(c, x, y, 6.0, 6.0, 156)
-    elif kind == 20:
-        fill_box(c, x, y, 9.0, 9.0, 156)
-        q = -9.0
-        if e.orientation == 0 or e.orientation == 2:
-            q = 9.0
-        if e.orientation == 0 or e.orientation == 4:
-            fill_box(c, x + q, y, 2.0, 8.0, 0)
-        else:
-            fill_box(c, x, y + q, 8.0, 2.0, 0)
-    elif kind == 25:
-        fill_disc(c, x, y, 8.0, 44)
-        fill_disc(c, x, y, 5.0, 0)
-    elif kind == 28:
-        fill_box(c, x, y, 12.0, 12.0, 156)
-        fill_disc(c, x, y, 8.0, 0)
+cdef void draw_entity(Canvas* c, World* w, Entity* e, double place_x, double place_y) noexcept nogil:
+    """The strokes of an entity that its flag asks for."""
+    cdef Look* look = &looks[e.kind]
+    cdef int flag = w.flags[e.slot] if look.flagged else 0
+    cdef Stroke* stroke
+    cdef double x, y
+    cdef int k
+    for k in range(look.count):
+        stroke = &look.strokes[k]
+        if (flag & stroke.mask) != stroke.value:
+            continue
+        if stroke.detail and not c.scale > DETAIL_SCALE:
+            continue
+        x = e.x0 if stroke.at_record else place_x
+        y = e.y0 if stroke.at_record else place_y
+        if stroke.shape == DISC:
+            fill_disc(c, x, y, stroke.width, stroke.grey)
+        elif stroke.shape == BOX or (stroke.shape == DOOR_LINE and is_horizontal(e.orientation)):
+            fill_box(c, x, y, stroke.width, stroke.height, stroke.grey)
+        elif stroke.shape == DOOR_LINE:
+            fill_box(c, x, y, stroke.height, stroke.width, stroke.grey)
+        elif stroke.shape == PLATE:
+            draw_plate(c, e, stroke.width, stroke.grey)
+        elif stroke.shape == FACE:
+            draw_face(c, e, x, y, stroke)
+        elif stroke.shape == BEAM:
+            draw_beam(c, w, x, y, mover_of(w, e).beam, stroke)
 
 
 cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
     """All entities, those that move above those that do not, and the ninja on top."""
     cdef int k, m
-    cdef bint apart
     cdef Entity* e
+    cdef double x, y
     # What the canvas shows, in world pixels, with a margin for the size of things.
     cdef double left = c.left / c.scale - REACH_PX
     cdef double top = c.top / c.scale - REACH_PX
@@ -165,20 +157,19 @@ cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
     cdef double bottom = (c.top + c.height) / c.scale + REACH_PX
     for k in range(w.level.n_entities):
         e = &w.level.entities[k]
-        # The switch of these is far from the door or exit, and one of the two may be seen.
-        apart = e.kind == 3 or e.kind == 6 or e.kind == 8
-        if apart or (e.x > left and e.x < right and e.y > top and e.y < bottom):
-            draw_fixed(c, w, e)
-    for m in range(w.level.n_movers):
-        k = w.level.mover_entity[m]
-        e = &w.level.entities[k]
-        if e.slot != m or e.kind == 3:
-            # Exits are drawn by their switch's flag, and of a laser's two movers only the first is its place.
+        if looks[e.kind].moves:
             continue
-        if e.kind == 23:
-            draw_laser(c, w, m)
-        elif w.movers[m].x > left and w.movers[m].x < right and w.movers[m].y > top and w.movers[m].y < bottom:
-            draw_mover(c, w, e)
+        if looks[e.kind].reaches_far or (e.x > left and e.x < right and e.y > top and e.y < bottom):
+            draw_entity(c, w, e, e.x, e.y)
+    for m in range(w.level.n_movers):
+        e = &w.level.entities[w.level.mover_entity[m]]
+        # Exits are drawn by their switch's flag, and of several movers only the first is a place.
+        if e.slot != m or not looks[e.kind].moves:
+            continue
+        x = w.movers[m].x
+        y = w.movers[m].y
+        if looks[e.kind].reaches_far or (x > left and x < right and y > top and y < bottom):
+            draw_entity(c, w, e, x, y)
     fill_disc(c, w.ninja.x, w.ninja.y, 10.0, 255)
     if w.ninja.state == DEAD:
         fill_disc(c, w.ninja.x, w.ninja.y, 5.0, 0)
@@ -206,8 +197,8 @@ cdef void draw_player_frame(
 
 cdef inline double camera(double position) noexcept nogil:
     """First pixel of the half-size picture that the player frame shows, in one axis."""
-    if not (fabs(position) < 10000.0):
-        return 10000.0
+    if not (fabs(position) < FAR):
+        return FAR
     return ifloor(position * 0.5 + 0.5) - 42
 
 
@@ -297,7 +288,7 @@ def beam_length(LevelHandle handle not None, state, double x, double y, double a
     cdef const unsigned char[::1] block = state
     if block.shape[0] < handle.state_bytes:
         raise NppError(f"a state of this level takes {handle.state_bytes} bytes, got {block.shape[0]}")
-    if not (fabs(x) < 10000.0 and fabs(y) < 10000.0 and fabs(angle) < 10000.0):
+    if not (fabs(x) < FAR and fabs(y) < FAR and fabs(angle) < FAR):
         raise NppError(f"a beam needs a point in the level and an angle, got ({x}, {y}) and {angle}")
     cdef World world
     bind(&world, &handle.level, <unsigned char*>&block[0], NULL)

@@ -18,7 +18,6 @@ from npp_env.render.frames import beam_length
 from npp_env.render.ninja_pose import draw_ninja
 from npp_env.render.pen import Pen, Point
 from npp_env.render.tile_coverage import TILE_PX, level_coverage
-from npp_env.sim.entities import FLAGGED_KINDS, MOVING_KINDS
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import LevelHandle
 from npp_env.sim.outcome import Outcome, outcome_of
@@ -106,9 +105,9 @@ def entities_by_layer(geometry: Geometry, state: NDArray[np.uint8]) -> list[list
     frame = int(ninja_view(state)["frame"])
     layers: list[list[Shown]] = [[], [], []]
     for row in geometry["entities"]:
-        kind, slot = int(row["kind"]), int(row["slot"])
-        flag = int(flags[slot]) if kind in FLAGGED_KINDS else 0
-        mover = movers[slot] if kind in MOVING_KINDS else None
+        kind, slot = EntityKind(int(row["kind"])), int(row["slot"])
+        flag = int(flags[slot]) if kind.row.flag is not None else 0
+        mover = movers[slot] if kind.row.moves else None
         beam = beam_end(geometry, state, mover) if kind == EntityKind.LASER_TURRET else None
         layers[SHAPES[kind][0]].append(Shown(row, flag, mover, frame, beam))
     return layers

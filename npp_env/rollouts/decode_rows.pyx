@@ -17,7 +17,7 @@ from npp_env.observe.view cimport Paths, View
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.sim.doors cimport same_doors
 from npp_env.sim.kernel cimport bind
-from npp_env.sim.layout cimport Level, Mover, Ninja
+from npp_env.sim.layout cimport OFF, STANDING, Level, Mover, Ninja
 
 from npp_env.errors import NppError
 from npp_env.observe.spec import NODE_FIELDS, TABLE, Varies, observation_spec
@@ -360,5 +360,6 @@ cdef bint is_blank(unsigned char* row, Py_ssize_t size) noexcept nogil:
 cdef inline bint is_state(Ninja* ninja) noexcept nogil:
     """Whether the numbers that observers use as an index can be trusted; written so that a NaN is refused."""
     return (
-        ninja.state >= 0 and ninja.state <= 9 and ninja.x > -1e6 and ninja.x < 1e6 and ninja.y > -1e6 and ninja.y < 1e6
+        ninja.state >= STANDING and ninja.state <= OFF
+        and ninja.x > -1e6 and ninja.x < 1e6 and ninja.y > -1e6 and ninja.y < 1e6
     )

@@ -16,7 +16,7 @@ from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.runtime.reward cimport event_reward, shaping_reward
 from npp_env.sim.doors cimport door_digest
 from npp_env.sim.kernel cimport LevelHandle, advance_block, bind, restart_block
-from npp_env.sim.layout cimport Mover, Ninja
+from npp_env.sim.layout cimport MOST_CANDIDATES, Mover, Ninja, is_over
 
 from npp_env.errors import NppError, StateError
 from npp_env.observe import state_row
@@ -183,15 +183,13 @@ cdef class Engine:
 
     def reread(self, Py_ssize_t i) -> None:
         """Bring doors and potential in line with a state that was written from outside."""
-        cdef bint over
         self.require(i)
-        cdef unsigned short[8192] candidates
+        cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         self.look(&view, candidates, i)
         self.slot_base[i].doors = door_digest(self.slot_base[i].level, view.world.flags)
         if self.slot_base[i].paths != NULL:
-            over = view.world.ninja.state == 6 or view.world.ninja.state == 8
-            self.slot_base[i].potential = 0.0 if over else potential(&view)
+            self.slot_base[i].potential = 0.0 if is_over(view.world.ninja) else potential(&view)
 
     def advance(self, unsigned char[::1] actions, Py_ssize_t first, Py_ssize_t last) -> None:
         """First half of a step for environments first..last-1; those marked fresh only get a zero reward."""
@@ -223,7 +221,7 @@ cdef class Engine:
             self.require(indices[k])
         if self.buffers[buffer] is None:
             raise NppError(f"buffer {buffer} was not set")
-        cdef unsigned short[8192] candidates
+        cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         with nogil:
             for k in range(indices.shape[0]):
@@ -236,7 +234,7 @@ cdef class Engine:
         for i in range(self.num_envs):
             if self.has_no_level(i):
                 self.require(i)
-        cdef unsigned short[8192] candidates
+        cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         cdef unsigned char* base = <unsigned char*><size_t>address_of(out)
         cdef Py_ssize_t row_bytes = out.strides[0]
@@ -276,7 +274,7 @@ cdef class Engine:
 
     cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil:
         """Begin an episode."""
-        cdef unsigned short[8192] candidates
+        cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         cdef Slot* slot = &self.slot_base[i]
         restart_block(slot.level, self.state_base + i * self.stride, self.stride)
@@ -307,7 +305,7 @@ cdef class Engine:
         before = ninja[0]
         ticks = advance_block(slot.level, block, input_of(action), self.frame_skip, 1)
         self.reward_base[i] = event_reward(&self.weights, &before, ninja, ticks)
-        self.terminated_base[i] = ninja.state == 6 or ninja.state == 8
+        self.terminated_base[i] = is_over(ninja)
         self.truncated_base[i] = (
             self.terminated_base[i] == 0 and slot.limit_frames > 0 and ninja.frame >= slot.limit_frames
         )
@@ -322,7 +320,7 @@ cdef class Engine:
     cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil:
         """Add the shaping of one step and write the observations."""
         cdef double after
-        cdef unsigned short[8192] candidates
+        cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         cdef Slot* slot = &self.slot_base[i]
         self.look(&view, candidates, i)

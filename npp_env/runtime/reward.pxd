@@ -10,7 +10,7 @@
 # After a step that ends the episode by death or victory `after` is 0 (not so when time runs out), so that over an
 # episode the discounted terms telescope to minus the potential of the first state, whatever the policy did: the best
 # policy stays the best.
-from npp_env.sim.layout cimport Ninja
+from npp_env.sim.layout cimport CELEBRATING, DEAD, Ninja
 
 # `npp_env.config.RewardConfig`, filled by field name.
 cdef struct Weights:
@@ -29,9 +29,9 @@ cdef inline double event_reward(Weights* weights, Ninja* before, Ninja* ninja, i
     cdef double total = weights.time_weight * ticks + weights.gold_weight * (ninja.gold - before.gold)
     if before.switches == 0 and ninja.switches > 0:
         total += weights.switch_weight
-    if ninja.state == 8:
+    if ninja.state == CELEBRATING:
         total += weights.exit_weight
-    elif ninja.state == 6:
+    elif ninja.state == DEAD:
         total += weights.death_weight
     return total
 

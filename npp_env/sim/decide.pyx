@@ -1,7 +1,9 @@
-"""What the ninja does with its input: running, skidding, jumping, sliding."""
+"""What the ninja does with its input: running, skidding, jumping, sliding (physics 5.8)."""
 
 from libc.math cimport fabs, sqrt
-from npp_env.sim.layout cimport G_FALL, Ninja, World
+from npp_env.sim.layout cimport (
+    CELEBRATING, DEAD, DOOMED, FALLING, G_FALL, OFF, RISING, RUNNING, SKIDDING, SLIDING, STANDING, Ninja, World,
+)
 
 # The game's own doubles: several are not the nearest to the fraction that they stand for.
 cdef double G_RISE = float.fromhex("0x1.6c16c16c16c16p-7")
@@ -14,6 +16,17 @@ cdef double F_STAND = float.fromhex("0x1.b93a6cec0b3b2p-1")
 cdef double F_WALL = float.fromhex("0x1.d29ae6860288cp-1")
 cdef double V_MAX = float.fromhex("0x1.aaaaaaaaaaaaap+1")
 cdef double TWO_THIRDS = 2.0 / 3.0
+
+cdef enum Armed:
+    JUMP_ARMED = 1
+    WALL_ARMED = 2
+    FLOOR_ARMED = 4
+    PAD_ARMED = 8
+
+cdef enum:
+    BUFFER_TICKS = 5
+    PAD_TICKS = 3
+    LONGEST_JUMP = 45
 
 
 cdef inline int advance_buffer(int b, int last) noexcept nogil:
@@ -30,7 +43,7 @@ cdef void floor_jump(World* w) noexcept nogil:
     n.b_jump = -1
     n.b_floor = -1
     n.b_pad = -1
-    n.state = 3
+    n.state = RISING
     n.g = G_RISE
     if n.fnx == 0:
         jx = 0.0
@@ -63,10 +76,10 @@ cdef void wall_jump(World* w) noexcept nogil:
     cdef Ninja* n = w.ninja
     cdef double jx = 1.0
     cdef double jy = -1.4
-    if n.h * n.wn < 0 and n.state == 5:
+    if n.h * n.wn < 0 and n.state == SLIDING:
         jx = TWO_THIRDS
         jy = -1.0
-    n.state = 3
+    n.state = RISING
     n.g = G_RISE
     if n.vx * n.wn < 0:
         n.vx = 0.0
@@ -103,19 +116,19 @@ cdef void decide_on_floor(World* w, int jumps) noexcept nogil:
     cdef double along, s, f
     if fabs(t) < V_MAX:
         n.vx = t
-    if n.state > 2:
-        if n.state == 3:
+    if n.state > SKIDDING:
+        if n.state == RISING:
             n.g = G_FALL
-        n.state = 2 if n.vx * n.h <= 0 else 1
+        n.state = SKIDDING if n.vx * n.h <= 0 else RUNNING
     if jumps:
         floor_jump(w)
         return
     along = fabs(n.vy * n.fnx - n.vx * n.fny)
-    if n.state == 2:
+    if n.state == SKIDDING:
         if n.h * along * n.vx > 0:
-            n.state = 1
+            n.state = RUNNING
         elif along < 0.1 and n.fnx == 0:
-            n.state = 0
+            n.state = STANDING
         elif n.vy < 0 and n.fnx != 0:
             s = sqrt(n.vx * n.vx + n.vy * n.vy)
             f = fabs(n.vx * (1 - F_SKID) * n.fny)
@@ -124,20 +137,20 @@ cdef void decide_on_floor(World* w, int jumps) noexcept nogil:
             n.vy = n.vy / s * f
         else:
             n.vx = n.vx * F_SKID
-    elif n.state == 1:
+    elif n.state == RUNNING:
         if n.h * along * n.vx > 0:
             if n.h * n.fnx < 0 and fabs(t) < V_MAX:
                 s = A_FLOOR / 2 * n.h
                 n.vx += s * n.fny * n.fny
                 n.vy += s * n.fny * -n.fnx
         else:
-            n.state = 2
+            n.state = SKIDDING
     elif n.h != 0:
-        n.state = 1
+        n.state = RUNNING
     elif along < 0.1:
         n.vx = n.vx * F_STAND
     else:
-        n.state = 2
+        n.state = SKIDDING
 
 
 cdef void decide_in_air(World* w, int edge, int armed) noexcept nogil:
@@ -146,43 +159,43 @@ cdef void decide_in_air(World* w, int edge, int armed) noexcept nogil:
     Args:
         w: The environment.
         edge: Whether jump was pressed in this tick.
-        armed: Buffers that are armed: 1 jump, 2 wall, 4 floor, 8 pad.
+        armed: Bits of the buffers that are armed.
     """
     cdef Ninja* n = w.ninja
     cdef double t = n.vx + A_AIR * n.h
     if fabs(t) < V_MAX:
         n.vx = t
-    if n.state < 3:
-        n.state = 4
+    if n.state < RISING:
+        n.state = FALLING
         return
-    if n.state == 3:
+    if n.state == RISING:
         n.hold += 1
-        if w.jump == 0 or n.hold > 45:
+        if w.jump == 0 or n.hold > LONGEST_JUMP:
             n.g = G_FALL
-            n.state = 4
+            n.state = FALLING
             return
-    if edge or armed & 1:
-        if n.walled or armed & 2:
+    if edge or armed & JUMP_ARMED:
+        if n.walled or armed & WALL_ARMED:
             wall_jump(w)
             return
-        if armed & 4:
+        if armed & FLOOR_ARMED:
             floor_jump(w)
             return
-        if armed & 8 and edge:
+        if armed & PAD_ARMED and edge:
             pad_jump(w)
             return
     if not n.walled:
-        if n.state == 5:
-            n.state = 4
-    elif n.state == 5:
+        if n.state == SLIDING:
+            n.state = FALLING
+    elif n.state == SLIDING:
         if n.h * n.wn <= 0:
             n.vy = n.vy * F_WALL
         else:
-            n.state = 4
+            n.state = FALLING
     elif n.vy > 0 and n.h * n.wn < 0:
-        if n.state == 3:
+        if n.state == RISING:
             n.g = G_FALL
-        n.state = 5
+        n.state = SLIDING
 
 
 cdef void decide(World* w) noexcept nogil:
@@ -191,31 +204,31 @@ cdef void decide(World* w) noexcept nogil:
     cdef int edge = w.jump == 1 and n.jump_prev == 0
     cdef int armed = 0
     n.jump_prev = w.jump
-    n.b_pad = advance_buffer(n.b_pad, 3)
-    n.b_jump = advance_buffer(n.b_jump, 5)
-    n.b_wall = advance_buffer(n.b_wall, 5)
-    n.b_floor = advance_buffer(n.b_floor, 5)
-    if n.b_jump >= 0 and n.b_jump < 5:
-        armed = armed | 1
-    if n.b_wall >= 0 and n.b_wall < 5:
-        armed = armed | 2
-    if n.b_floor >= 0 and n.b_floor < 5:
-        armed = armed | 4
-    if n.b_pad >= 0 and n.b_pad < 4:
-        armed = armed | 8
+    n.b_pad = advance_buffer(n.b_pad, PAD_TICKS)
+    n.b_jump = advance_buffer(n.b_jump, BUFFER_TICKS)
+    n.b_wall = advance_buffer(n.b_wall, BUFFER_TICKS)
+    n.b_floor = advance_buffer(n.b_floor, BUFFER_TICKS)
+    if n.b_jump >= 0 and n.b_jump < BUFFER_TICKS:
+        armed = armed | JUMP_ARMED
+    if n.b_wall >= 0 and n.b_wall < BUFFER_TICKS:
+        armed = armed | WALL_ARMED
+    if n.b_floor >= 0 and n.b_floor < BUFFER_TICKS:
+        armed = armed | FLOOR_ARMED
+    if n.b_pad >= 0 and n.b_pad <= PAD_TICKS:
+        armed = armed | PAD_ARMED
     if edge and n.air:
         n.b_jump = 0
     if n.walled:
         n.b_wall = 0
     if not n.air:
         n.b_floor = 0
-    if n.state == 6 or n.state == 9:
+    if n.state == DEAD or n.state == OFF:
         return
-    if n.state == 7:
-        n.state = 6
-    elif n.state == 8:
+    if n.state == DOOMED:
+        n.state = DEAD
+    elif n.state == CELEBRATING:
         n.drag = D_NORMAL if n.air else D_SLOW
     elif n.air:
         decide_in_air(w, edge, armed)
     else:
-        decide_on_floor(w, edge or (armed & 1))
+        decide_on_floor(w, edge or (armed & JUMP_ARMED))

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from npp_env.level.block import BlockFormat
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
-from npp_env.sim.entities import build_entities
+from npp_env.sim.entities.build import build_entities
+from npp_env.sim.kernel import complete_initial_state
 from npp_env.sim.structs import (
     CELLS,
     COLUMNS,
@@ -29,6 +30,7 @@ from npp_env.sim.structs import (
     SWITCHED_EXIT,
     WALL,
     WALL_HORIZONTAL,
+    WALL_SLANTED,
     WALL_VERTICAL,
 )
 from npp_env.sim.tiles import (
@@ -43,7 +45,7 @@ from npp_env.sim.tiles import (
 GEOMETRY_FORMAT = BlockFormat(
     "compiled level",
     magic=0x4750504E,  # "NPPG"
-    version=2,
+    version=3,
     sections=(
         ("scalars", "<i4"),
         ("wall_start", "<u2"),
@@ -138,7 +140,7 @@ def build_walls(tiles: NDArray[np.uint8]) -> tuple[NDArray[Any], NDArray[np.int6
         assert extra is not None
         x, y = 24 * c, 24 * r
         # Of an arc, (x2, y2) is its quadrant and stays as it is.
-        is_line = extra.kind == 2
+        is_line = extra.kind == WALL_SLANTED
         slanted[k] = (
             x + extra.x1,
             y + extra.y1,
@@ -221,11 +223,7 @@ def compile_level(level: Level) -> Geometry:
         "digest": np.frombuffer(bytes.fromhex(level.hash), np.uint8),
     }
     geometry = Geometry(GEOMETRY_FORMAT.pack(sections))
-    if (table.entities["kind"] == 23).any():
-        from npp_env.sim.kernel import place_lasers
-
-        sections["initial"] = place_lasers(geometry)
-        geometry = Geometry(GEOMETRY_FORMAT.pack(sections))
+    complete_initial_state(geometry)
     return geometry
 
 

@@ -6,9 +6,10 @@ A level is a C struct of pointers into its compiled arrays, a state is a row of 
 import numpy as np
 
 from libc.string cimport memcpy, memset
-from npp_env.sim.laser cimport place_laser
-from npp_env.sim.layout cimport Door, Entity, Level, Mover, Ninja, Wall, World
-from npp_env.sim.movers cimport advance_entities, react_entities
+from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
+from npp_env.sim.layout cimport (
+    INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, MOST_CANDIDATES, OFF, Door, Entity, Level, Mover, Ninja, Wall, World, is_over,
+)
 from npp_env.sim.ninja cimport ninja_pass
 
 from npp_env.errors import NppError, StateError
@@ -18,28 +19,28 @@ cdef int MAX_TICKS_PER_CALL = 1_000_000
 
 
 cdef int run_ticks(World* w, int byte, int ticks, int stop) noexcept nogil:
-    """Advance by some ticks under one input; with stop, no further than the tick of death or victory.
+    """Advance by some ticks under one input (physics 1.2); with stop, no further than death or victory.
 
     Returns:
         The number of ticks carried out.
     """
     cdef int k
-    w.jump = byte & 1
+    w.jump = byte & INPUT_JUMP
     cdef int h = 0
-    if byte & 4:
+    if byte & INPUT_LEFT:
         h = -1
-    elif byte & 2:
+    elif byte & INPUT_RIGHT:
         h = 1
     for k in range(ticks):
-        if stop and (w.ninja.state == 6 or w.ninja.state == 8):
+        if stop and is_over(w.ninja):
             return k
         w.ninja.frame += 1
         w.ninja.h = h
         if w.level.n_advance:
             advance_entities(w)
-        if w.level.n_react or w.level.n_mines:
+        if w.level.n_react:
             react_entities(w)
-        if w.ninja.state != 9:
+        if w.ninja.state != OFF:
             ninja_pass(w)
     return ticks
 
@@ -58,7 +59,7 @@ cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* can
 cdef int advance_block(Level* level, unsigned char* block, int byte, int ticks, int stop) noexcept nogil:
     """Advance the state in a block of bytes; returns the number of ticks carried out."""
     cdef World world
-    cdef unsigned short[8192] candidates
+    cdef unsigned short[MOST_CANDIDATES] candidates
     bind(&world, level, block, candidates)
     return run_ticks(&world, byte, ticks, stop)
 
@@ -94,7 +95,6 @@ cdef class LevelHandle:
         cdef Level* level = &self.level
         level.n_entities = len(sections["entities"])
         level.n_movers = len(sections["mover_entity"])
-        level.n_flags = int(sections["scalars"][1])
         level.n_doors = len(sections["doors"])
         level.n_advance = len(sections["advance_order"])
         level.n_react = len(sections["react_order"])
@@ -238,17 +238,12 @@ cdef class Batch:
         return self.levels[i] == 0
 
 
-def place_lasers(geometry):
-    """The initial state of a level with its laser turrets put on their walls; a fresh array."""
+def complete_initial_state(geometry) -> None:
+    """Let the kinds that need it complete their part of the initial state, in place; for a level just compiled."""
     cdef LevelHandle handle = LevelHandle(geometry)
-    block = geometry["initial"].copy()
-    cdef int e
     cdef World world
-    bind(&world, &handle.level, <unsigned char*>pointer_to(block), NULL)
-    for e in range(handle.level.n_entities):
-        if handle.level.entities[e].kind == 23:
-            place_laser(&world, e)
-    return block
+    bind(&world, &handle.level, handle.level.initial, NULL)
+    place_entities(&world)
 
 
 def check_layout() -> None:

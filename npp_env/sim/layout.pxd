@@ -1,4 +1,51 @@
-# C layout of a compiled level and of a state; structs.py holds the same as numpy dtypes and Python classes.
+# C layout of a compiled level and of a state, and the numbers in them; structs.py holds the same for Python.
+
+cdef enum NinjaState:
+    STANDING, RUNNING, SKIDDING, RISING, FALLING, SLIDING, DEAD, DOOMED, CELEBRATING, OFF
+
+# Kinds of entities; nameless, so that they can be indices.
+cdef enum:
+    NINJA, MINE, GOLD, EXIT, EXIT_SWITCH, DOOR, LOCKED_DOOR, LOCKED_DOOR_SWITCH, TRAP_DOOR, TRAP_DOOR_SWITCH
+    LAUNCH_PAD, ONE_WAY, CHAINGUN_DRONE, LASER_DRONE, ZAP_DRONE, CHASER_DRONE, FLOOR_GUARD, BOUNCE_BLOCK
+    ROCKET_TURRET, GAUSS_TURRET, THWUMP, TOGGLE_MINE, EVIL_NINJA, LASER_TURRET, BOOST_PAD, DEATH_BALL, MINI_DRONE
+    UNUSED_27, SHOVE_THWUMP
+
+# The most movers that can be near the ninja: as many as a map has records.
+cdef enum:
+    MOST_CANDIDATES = 8192
+
+cdef enum:
+    COLUMNS = 44, ROWS = 25, EDGE_COLUMNS = 89, EDGE_ROWS = 51, HALF_COLUMNS = 88, HALF_ROWS = 50
+
+cdef enum WallKind:
+    WALL_HORIZONTAL, WALL_VERTICAL, WALL_SLANTED, WALL_CONVEX, WALL_CONCAVE
+
+cdef enum MineMode:
+    MINE_ARMED, MINE_IDLE, MINE_ARMING
+
+cdef enum DoorFlag:
+    DOOR_OPEN = 1, DOOR_TAKEN = 2, DOOR_TICK = 2
+
+cdef enum NearBit:
+    NEAR_TOUCHABLE = 1, NEAR_PUSHING = 2, NEAR_MINE = 4
+
+cdef enum EdgeBit:
+    EDGE_TILE_MASK = 3, EDGE_HAS_DOOR = 4
+
+cdef enum EdgeValue:
+    EDGE_SOLID = 2
+
+cdef enum ThwumpPhase:
+    THWUMP_RETURNING = -1, THWUMP_RESTING = 0, THWUMP_CHARGING = 1
+
+cdef enum ShovePhase:
+    SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING
+
+cdef enum InputBit:
+    INPUT_JUMP = 1, INPUT_RIGHT = 2, INPUT_LEFT = 4
+
+cdef enum Orientation:
+    FACING_RIGHT = 0, FACING_DOWN = 2, FACING_LEFT = 4, FACING_UP = 6
 
 cdef struct Ninja:
     double x, y, vx, vy
@@ -8,66 +55,57 @@ cdef struct Ninja:
     double cnx, cny
     double pnx, pny
     double fraction
-    int frame
-    int gold
-    int stamp
-    int arming
-    signed char state
-    signed char air
-    signed char walled
-    signed char h
-    signed char jump_prev
-    signed char hold
-    signed char b_jump
-    signed char b_floor
-    signed char b_wall
-    signed char b_pad
-    signed char switches
-    signed char reserved0
+    int frame, gold, stamp, arming
+    signed char state, air, walled, h, jump_prev, hold
+    signed char b_jump, b_floor, b_wall, b_pad
+    signed char switches, reserved0
     int reserved1
 
-cdef struct Mover:
-    double x, y
-    double u, v
-    int stamp
-    short cell
-    signed char phase
-    signed char turn
+cdef extern from *:
+    """
+    /* Every family gives the numbers of its movers names of its own. */
+    typedef struct {
+        double x, y;
+        union { double vx, goal_x, beam, way_x; };
+        union { double vy, goal_y, normal, way_y; };
+        int stamp;
+        short cell;
+        union { signed char phase, run, sense; };
+        union { signed char direction, fresh, on_wall; };
+    } NppMover;
+    """
+    ctypedef struct Mover "NppMover":
+        double x, y
+        double vx, vy           # velocity of a bounce block or death ball
+        double goal_x, goal_y   # of a drone
+        double beam, normal     # angles of a laser: of its beam, and of its wall
+        double way_x, way_y     # direction in which a shove thwump was touched
+        int stamp
+        short cell
+        signed char phase       # of a thwump or shove thwump
+        signed char run         # of a floor guard: -1, 0 or 1
+        signed char sense       # of a laser: 1 clockwise, -1 anticlockwise
+        signed char direction   # of a drone: 0 to 3
+        signed char fresh       # whether a shove thwump was touched in this tick
+        signed char on_wall     # whether a laser crawls along a wall
 
 cdef struct Wall:
     float x1, y1, x2, y2
     short door
-    signed char kind
-    signed char reserved
+    signed char kind, reserved
 
 cdef struct Entity:
     float x, y
     float x0, y0
-    short slot
-    short link
-    unsigned char kind
-    unsigned char orientation
-    unsigned char mode
-    unsigned char reserved
+    short slot, link
+    unsigned char kind, orientation, mode, reserved
 
 cdef struct Door:
-    short edge_a
-    short edge_b
-    short flag
-    signed char vertical
-    signed char switched
+    short edge_a, edge_b, flag
+    signed char vertical, switched
 
 cdef struct Level:
-    int n_entities
-    int n_movers
-    int n_flags
-    int n_doors
-    int n_advance
-    int n_react
-    int n_mines
-    int n_balls
-    int ball_count
-    int state_bytes
+    int n_entities, n_movers, n_doors, n_advance, n_react, n_mines, n_balls, ball_count, state_bytes
     unsigned short* wall_start
     Wall* walls
     unsigned short* listed_start
@@ -103,11 +141,14 @@ cdef struct World:
     double crush_x, crush_y, crush_length
     int crushable
     int was_air
-    # results of the geometric queries
-    double a, b
-    int back
-    int on_door
-    double nx, ny, depth, other
+
+cdef struct WallPoint:
+    double x, y
+    int side    # +1 if the wall shows its front, -1 if its back, 0 if there is no wall
+    int wall    # its index
+
+cdef inline Mover* mover_of(World* w, Entity* e) noexcept nogil:
+    return &w.movers[e.slot]
 
 cdef inline int ifloor(double z) noexcept nogil:
     cdef int i = <int>z
@@ -119,31 +160,41 @@ cdef inline int column_of(double x) noexcept nogil:
     cdef int i = ifloor(x / 24)
     if i < 0:
         return 0
-    if i > 43:
-        return 43
+    if i >= COLUMNS:
+        return COLUMNS - 1
     return i
 
 cdef inline int row_of(double y) noexcept nogil:
     cdef int i = ifloor(y / 24)
     if i < 0:
         return 0
-    if i > 24:
-        return 24
+    if i >= ROWS:
+        return ROWS - 1
     return i
+
+cdef inline int cell_of(double x, double y) noexcept nogil:
+    return column_of(x) * ROWS + row_of(y)
 
 cdef extern from *:
     """
     #define NPP_G_FALL 0x1.1111111111110p-4
+    static const double npp_eighths[8] = {
+        1.0, 0.7071067811865476, 0.0, -0.7071067811865476, -1.0, -0.7071067811865476, 0.0, 0.7071067811865476
+    };
     """
     const double G_FALL "NPP_G_FALL"
+    const double[8] EIGHTHS "npp_eighths"
 
+# The unit vector of an orientation 0..7, clockwise from right.
 cdef inline double eighth_x(int orientation) noexcept nogil:
-    if orientation == 2 or orientation == 6:
-        return 0.0
-    if orientation == 0:
-        return 1.0
-    if orientation == 4:
-        return -1.0
-    if orientation == 1 or orientation == 7:
-        return 0.7071067811865476
-    return -0.7071067811865476
+    return EIGHTHS[orientation & 7]
+
+cdef inline double eighth_y(int orientation) noexcept nogil:
+    return EIGHTHS[(orientation + 6) & 7]
+
+cdef inline bint is_horizontal(int orientation) noexcept nogil:
+    return orientation == FACING_RIGHT or orientation == FACING_LEFT
+
+cdef inline bint is_over(Ninja* ninja) noexcept nogil:
+    # Won or dead: no input counts any more.
+    return ninja.state == DEAD or ninja.state == CELEBRATING

@@ -1,15 +1,20 @@
-"""The ninja's own pass: integrate, push out of what it overlaps, evaluate contacts."""
+"""The ninja's own pass: integrate, push out of what it overlaps, evaluate contacts (physics 5)."""
 
 from libc.math cimport fabs, sqrt
-from npp_env.sim.body cimport kill
-from npp_env.sim.contact cimport meet_entities
+from npp_env.sim.body cimport NINJA_RADIUS, kill
+from npp_env.sim.contact cimport count_contact, count_crush
 from npp_env.sim.decide cimport decide
-from npp_env.sim.layout cimport Ninja, World
-from npp_env.sim.walls cimport nearest_point, sweep, touched_wall
+from npp_env.sim.entities.passes cimport meet_entities
+from npp_env.sim.layout cimport CELEBRATING, DEAD, Ninja, WallPoint, World
+from npp_env.sim.sweeps cimport sweep
+from npp_env.sim.walls cimport nearest_point, touched_wall
 
 cdef double IMPACT_BASE = 6.0
 cdef double IMPACT_SLOPE = 4.0 / 3.0
 cdef double CRUSH_RATIO = 0.05
+cdef int SWEEP_RADIUS = 5
+cdef int MOST_PUSHES = 32
+cdef int ROUNDS = 4
 
 # Three places near the left wall where the game's own rounding leaves a tiny slope in the floor normal, which
 # switches the uphill rules on for one tick. Ordinary starts meet them: spawn x = 36 or 48 with right held, x
@@ -21,7 +26,7 @@ cdef double TILTED_RIGHT_X = 49.153536108584795
 
 
 cdef inline void integrate(World* w) noexcept nogil:
-    """Move by the velocity and reset the accumulators of the pass."""
+    """Move by the velocity and reset the accumulators of the pass (5.3)."""
     cdef Ninja* n = w.ninja
     n.vx = n.vx * n.drag
     n.vy = n.vy * n.drag
@@ -47,21 +52,22 @@ cdef inline void integrate(World* w) noexcept nogil:
 
 
 cdef int push_from_tiles(World* w) noexcept nogil:
-    """Stop at the tiles on the way and push out of those overlapped; returns how many pushes it took."""
+    """Stop at the tiles on the way and push out of those overlapped; returns how many pushes it took (5.5)."""
     cdef Ninja* n = w.ninja
     cdef double dx = n.x - w.xo
     cdef double dy = n.y - w.yo
-    cdef double tau = sweep(w, w.xo, w.yo, dx, dy, 5)
+    cdef double tau = sweep(w, w.xo, w.yo, dx, dy, SWEEP_RADIUS)
     cdef double d, length, qx, qy, c
-    cdef int side, k
+    cdef WallPoint point
+    cdef int k
     n.x = w.xo + tau * dx
     n.y = w.yo + tau * dy
-    for k in range(32):
-        side = nearest_point(w, n.x, n.y, 10)
-        if side == 0:
+    for k in range(MOST_PUSHES):
+        point = nearest_point(w, n.x, n.y, NINJA_RADIUS)
+        if point.side == 0:
             return k
-        dx = n.x - w.a
-        dy = n.y - w.b
+        dx = n.x - point.x
+        dy = n.y - point.y
         if fabs(dx) <= 0.0000001:
             dx = 0.0
         if n.x == TILTED_LEFT_X1 or n.x == TILTED_LEFT_X2:
@@ -69,29 +75,20 @@ cdef int push_from_tiles(World* w) noexcept nogil:
         elif n.x == TILTED_RIGHT_X:
             dx = TILT
         d = sqrt(dx * dx + dy * dy)
-        length = 10 - d * side
+        length = NINJA_RADIUS - d * point.side
         if d == 0 or length < 0.0000001:
             return k
         qx = dx / d * length
         qy = dy / d * length
         n.x += qx
         n.y += qy
-        w.crush_x += qx
-        w.crush_y += qy
-        w.crush_length += length
+        count_crush(w, qx, qy, length)
         if n.vx * dx + n.vy * dy < 0:
             c = (n.vx * dy - n.vy * dx) / (d * d)
             n.vx = c * dy
             n.vy = c * -dx
-        if dy >= -0.0001:
-            w.n_ceiling += 1
-            w.ceiling_x += dx / d
-            w.ceiling_y += dy / d
-        else:
-            w.n_floor += 1
-            w.floor_x += dx / d
-            w.floor_y += dy / d
-    return 32
+        count_contact(w, dx / d, dy / d, dy)
+    return MOST_PUSHES
 
 
 cdef void strike(World* w, double nx, double ny) noexcept nogil:
@@ -104,7 +101,7 @@ cdef void strike(World* w, double nx, double ny) noexcept nogil:
 
 
 cdef void evaluate_contacts(World* w) noexcept nogil:
-    """Touch entities, then judge walls, floor, ceiling and crushing."""
+    """Touch entities, then judge walls, floor, ceiling and crushing (5.6)."""
     cdef Ninja* n = w.ninja
     cdef double wall = meet_entities(w, False)
     cdef double s
@@ -124,7 +121,7 @@ cdef void evaluate_contacts(World* w) noexcept nogil:
         else:
             n.fnx = w.floor_x / s
             n.fny = w.floor_y / s
-        if n.state != 8 and w.was_air:
+        if n.state != CELEBRATING and w.was_air:
             strike(w, n.fnx, n.fny)
     if w.n_ceiling > 0:
         s = sqrt(w.ceiling_x * w.ceiling_x + w.ceiling_y * w.ceiling_y)
@@ -134,7 +131,7 @@ cdef void evaluate_contacts(World* w) noexcept nogil:
         else:
             n.cnx = w.ceiling_x / s
             n.cny = w.ceiling_y / s
-        if n.state != 8:
+        if n.state != CELEBRATING:
             strike(w, n.cnx, n.cny)
     if w.crushable and w.crush_length > 0:
         s = sqrt(w.crush_x * w.crush_x + w.crush_y * w.crush_y)
@@ -147,9 +144,9 @@ cdef void ninja_pass(World* w) noexcept nogil:
     cdef Ninja* n = w.ninja
     cdef int _round
     cdef double pushes, x, y
-    if n.state != 6:
+    if n.state != DEAD:
         integrate(w)
-        for _round in range(4):
+        for _round in range(ROUNDS):
             x = n.x
             y = n.y
             pushes = meet_entities(w, True)

@@ -14,13 +14,14 @@ from npp_env.level.model import Level
 from npp_env.sim.geometry import Geometry, compile_level
 from npp_env.sim.kernel import Batch, LevelHandle
 from npp_env.sim.outcome import outcome_of
+from npp_env.sim.structs import INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT
 from npp_env.sim.views import flags_view, movers_view, ninja_view
 
 STATE_VERSION = 1
 _STATE_HEADER = struct.Struct("<4sHHI16sI")  # magic, version, reserved, bytes, level hash, CRC-32 of the state
 _STATE_MAGIC = b"NPPS"
 
-JUMP, RIGHT, LEFT = 1, 2, 4  # bits of an input byte
+JUMP, RIGHT, LEFT = INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT
 
 
 def pack_state(level_hash: str, state: NDArray[np.uint8]) -> bytes:

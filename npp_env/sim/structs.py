@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 COLUMNS, ROWS = 44, 25
 CELLS = COLUMNS * ROWS
 EDGE_COLUMNS, EDGE_ROWS = 89, 51
+HALF_COLUMNS, HALF_ROWS = 88, 50
 
 NINJA = np.dtype(
     [
@@ -55,7 +56,7 @@ MOVER = np.dtype(
     [
         ("x", "<f8"),
         ("y", "<f8"),
-        ("u", "<f8"),  # goal, velocity or angle, by kind
+        ("u", "<f8"),  # goal, velocity, angle or direction: layout.pxd names them for each family
         ("v", "<f8"),
         ("stamp", "<i4"),  # place in the list of its cell
         ("cell", "<i2"),  # where it is listed, -1 nowhere
@@ -87,7 +88,7 @@ ENTITY = np.dtype(
         ("x0", "<f4"),  # where the record puts it
         ("y0", "<f4"),
         ("slot", "<i2"),  # into the flags, or the movers; -1 for an entity without a state
-        ("link", "<i2"),  # of an exit switch: the mover that is its exit; of a death ball: its ordinal
+        ("link", "<i2"),  # of an exit: the mover that is its door; else its ordinal among its kind
         ("kind", "u1"),
         ("orientation", "u1"),
         ("mode", "u1"),
@@ -112,10 +113,21 @@ MAX_TOLD_EXITS = 8
 NO_EDGE = -32768
 
 # Bits of `near`: what stands in the 3 x 3 cells around a cell and never moves.
-NEAR_TOUCHABLE, NEAR_ONE_WAY, NEAR_MINE = 1, 2, 4
+NEAR_TOUCHABLE, NEAR_PUSHING, NEAR_MINE = 1, 2, 4
 
 # Bits of an edge: the tile's value in the lower two, and whether a door may close it.
 EDGE_TILE_MASK, EDGE_HAS_DOOR = 3, 4
+EDGE_SOLID = 2
+
+MINE_ARMED, MINE_IDLE, MINE_ARMING = range(3)
+
+# Bits of a door's flag: open, and the switch taken; a regular door counts the ticks since the last contact instead.
+DOOR_OPEN, DOOR_TAKEN, DOOR_TICK = 1, 2, 2
+
+THWUMP_RETURNING, THWUMP_RESTING, THWUMP_CHARGING = -1, 0, 1
+SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING = range(4)
+INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT = 1, 2, 4
+FACING_RIGHT, FACING_DOWN, FACING_LEFT, FACING_UP = 0, 2, 4, 6
 
 
 _DIAGONAL = 0.7071067811865476

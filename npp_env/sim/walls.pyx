@@ -1,42 +1,32 @@
-"""Geometric queries against the walls of a level: nearest point, swept circle, ray.
+"""Nearest points of the walls of a level (physics 4.1 to 4.3).
 
 The walls of one column of cells lie one after the other in memory, so a box is a run of walls per column.
 Every shortcut below leaves out only work that cannot change the result in any bit: floating point rounding is
-monotone, so a lower bound of a distance stays one after rounding, and sweeps are left out only with a margin
-(`SLACK_PX`) that is many orders of magnitude above rounding errors.
+monotone, so a lower bound of a distance stays one after rounding.
 """
 
 from libc.math cimport fabs, sqrt
-from npp_env.sim.layout cimport Level, World, column_of, ifloor, row_of
+from npp_env.sim.layout cimport (
+    ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, WallPoint, World, column_of, row_of,
+)
 
-cdef double ARC_RADIUS = 24.0
 cdef double TOUCH_RADIUS = 10.1
 cdef double FRONT_BONUS = 0.1
-cdef double SLACK_PX = 0.01
-cdef double RAY_PX = 2000.0
-
-cdef int HORIZONTAL = 0
-cdef int VERTICAL = 1
-cdef int SLANTED = 2
-cdef int CONVEX = 3
+cdef double FAR = 9999999.0
 
 
-cdef inline int is_open(World* w, int i) noexcept nogil:
-    """Whether wall i is the line of an open door."""
-    return w.level.walls[i].door >= 0 and (w.flags[w.level.walls[i].door] & 1) != 0
-
-
-cdef void closest_on_wall(World* w, int i, double x, double y) noexcept nogil:
-    """Put the nearest point of wall i into (a, b) and whether the wall is seen from behind into back."""
-    cdef double x1 = w.level.walls[i].x1
-    cdef double y1 = w.level.walls[i].y1
-    cdef double x2 = w.level.walls[i].x2
-    cdef double y2 = w.level.walls[i].y2
+cdef WallPoint closest_on_wall(World* w, int i, double x, double y) noexcept nogil:
+    """The nearest point of wall i, and whether the wall is seen from behind (4.2)."""
+    cdef Wall* wall = &w.level.walls[i]
+    cdef double x1 = wall.x1
+    cdef double y1 = wall.y1
+    cdef double x2 = wall.x2
+    cdef double y2 = wall.y2
     cdef double dx = x - x1
     cdef double dy = y - y1
-    cdef int kind = w.level.walls[i].kind
     cdef double ex, ey, u, d
-    if kind < CONVEX:
+    cdef bint back
+    if wall.kind < WALL_CONVEX:
         ex = x2 - x1
         ey = y2 - y1
         u = (dx * ex + dy * ey) / (ex * ex + ey * ey)
@@ -44,55 +34,42 @@ cdef void closest_on_wall(World* w, int i, double x, double y) noexcept nogil:
             u = 0
         if u > 1:
             u = 1
-        w.a = x1 + u * ex
-        w.b = y1 + u * ey
-        w.back = w.level.walls[i].door < 0 and dy * ex - dx * ey < 0
-        return
+        back = wall.door < 0 and dy * ex - dx * ey < 0
+        return WallPoint(x1 + u * ex, y1 + u * ey, -1 if back else 1, i)
     if dx * x2 > 0 and dy * y2 > 0:
         d = sqrt(dx * dx + dy * dy)
-        w.a = x1 + ARC_RADIUS * dx / d
-        w.b = y1 + ARC_RADIUS * dy / d
-        if kind == CONVEX:
-            w.back = d < ARC_RADIUS
-        else:
-            w.back = d > ARC_RADIUS
-        return
-    w.back = 0
+        back = d < ARC_RADIUS if wall.kind == WALL_CONVEX else d > ARC_RADIUS
+        return WallPoint(x1 + ARC_RADIUS * dx / d, y1 + ARC_RADIUS * dy / d, -1 if back else 1, i)
     if dx * x2 > dy * y2:
-        w.a = x1 + ARC_RADIUS * x2
-        w.b = y1
-    else:
-        w.a = x1
-        w.b = y1 + ARC_RADIUS * y2
+        return WallPoint(x1 + ARC_RADIUS * x2, y1, 1, i)
+    return WallPoint(x1, y1 + ARC_RADIUS * y2, 1, i)
 
 
-cdef int nearest_point(World* w, double x, double y, double rho) noexcept nogil:
-    """Nearest wall point (a, b) among the cells within rho; front faces are preferred by a little.
-
-    Returns:
-        +1 if the wall shows its front, -1 if its back, 0 if there is no wall.
-    """
+cdef WallPoint nearest_point(World* w, double x, double y, double rho) noexcept nogil:
+    """Nearest wall point among the cells within rho (4.3); front faces are preferred by a little."""
     cdef Level* level = w.level
     cdef int r1 = row_of(y - rho)
     cdef int r2 = row_of(y + rho)
     cdef int c2 = column_of(x + rho)
-    cdef double best = 9999999.0
-    cdef double best_a = 0.0
-    cdef double best_b = 0.0
+    cdef double best = FAR
+    cdef double best_x = 0.0
+    cdef double best_y = 0.0
     cdef int side = 0
+    cdef int wall = -1
+    cdef WallPoint point
     cdef int c, i, kind, back
     cdef double t, u, q
     cdef double a = 0.0
     cdef double b = 0.0
     cdef double e, z1, d
     for c in range(column_of(x - rho), c2 + 1):
-        for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
-            if level.walls[i].door >= 0 and (w.flags[level.walls[i].door] & 1) != 0:
+        for i in range(level.wall_start[c * ROWS + r1], level.wall_start[c * ROWS + r2 + 1]):
+            if is_open(w, i):
                 continue
             kind = level.walls[i].kind
-            if kind <= VERTICAL:
+            if kind <= WALL_VERTICAL:
                 # The axis-aligned cases of closest_on_wall, with the products by zero left out.
-                if kind == HORIZONTAL:
+                if kind == WALL_HORIZONTAL:
                     b = level.walls[i].y1
                     d = y - b
                     t = d * d
@@ -116,7 +93,7 @@ cdef int nearest_point(World* w, double x, double y, double rho) noexcept nogil:
                     u = 0
                 if u > 1:
                     u = 1
-                if kind == HORIZONTAL:
+                if kind == WALL_HORIZONTAL:
                     a = z1 + u * e
                     q = (x - a) * (x - a) + t
                 else:
@@ -125,296 +102,69 @@ cdef int nearest_point(World* w, double x, double y, double rho) noexcept nogil:
                 if level.walls[i].door >= 0:
                     back = 0
             else:
-                closest_on_wall(w, i, x, y)
-                a = w.a
-                b = w.b
-                back = w.back
+                point = closest_on_wall(w, i, x, y)
+                a = point.x
+                b = point.y
+                back = point.side < 0
                 q = (x - a) * (x - a) + (y - b) * (y - b)
             if back == 0:
                 q = q - FRONT_BONUS
             if q < best:
                 best = q
-                best_a = a
-                best_b = b
+                best_x = a
+                best_y = b
                 side = -1 if back else 1
-    w.a = best_a
-    w.b = best_b
-    return side
+                wall = i
+    return WallPoint(best_x, best_y, side, wall)
 
 
-cdef int nearest_plain(World* w, double x, double y, double reach) noexcept nogil:
-    """Nearest wall point (a, b) by plain distance, doors winning ties; sets back and on_door.
-
-    Returns:
-        The index of the wall, or -1.
-    """
+cdef WallPoint nearest_plain(World* w, double x, double y, double reach) noexcept nogil:
+    """Nearest wall point by plain distance, doors winning ties (6.14)."""
+    cdef Wall* walls = w.level.walls
     cdef int r1 = row_of(y - reach)
     cdef int r2 = row_of(y + reach)
     cdef int c2 = column_of(x + reach)
-    cdef double best = 9999999.0
-    cdef double best_a = 0.0
-    cdef double best_b = 0.0
-    cdef int best_back = 0
-    cdef int best_door = 0
-    cdef int found = -1
-    cdef int c, i, is_door
+    cdef double best = FAR
+    cdef WallPoint found = WallPoint(0.0, 0.0, 0, -1)
+    cdef WallPoint point
+    cdef int c, i
     cdef double q
     for c in range(column_of(x - reach), c2 + 1):
-        for i in range(w.level.wall_start[c * 25 + r1], w.level.wall_start[c * 25 + r2 + 1]):
+        for i in range(w.level.wall_start[c * ROWS + r1], w.level.wall_start[c * ROWS + r2 + 1]):
             if is_open(w, i):
                 continue
-            closest_on_wall(w, i, x, y)
-            q = (x - w.a) * (x - w.a) + (y - w.b) * (y - w.b)
-            is_door = w.level.walls[i].door >= 0
-            if q < best or (q == best and is_door and not best_door):
+            point = closest_on_wall(w, i, x, y)
+            q = (x - point.x) * (x - point.x) + (y - point.y) * (y - point.y)
+            if q < best or (q == best and walls[i].door >= 0 and walls[found.wall].door < 0):
                 best = q
-                best_a = w.a
-                best_b = w.b
-                best_back = w.back
-                best_door = is_door
-                found = i
-    w.a = best_a
-    w.b = best_b
-    w.back = best_back
-    w.on_door = best_door
+                found = point
     return found
 
 
 cdef double touched_wall(World* w, double x, double y) noexcept nogil:
-    """Horizontal normal of the first wall within reach whose nearest point is level with (x, y), else 0."""
+    """Horizontal normal of the first wall within reach whose nearest point is level with (x, y), else 0 (5.6)."""
     cdef Level* level = w.level
     cdef int r1 = row_of(y - TOUCH_RADIUS)
     cdef int r2 = row_of(y + TOUCH_RADIUS)
     cdef int c2 = column_of(x + TOUCH_RADIUS)
     cdef int c, i, kind
     cdef double dx, dy, d
+    cdef WallPoint point
     for c in range(column_of(x - TOUCH_RADIUS), c2 + 1):
-        for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
+        for i in range(level.wall_start[c * ROWS + r1], level.wall_start[c * ROWS + r2 + 1]):
             kind = level.walls[i].kind
-            if kind == HORIZONTAL and fabs(y - level.walls[i].y1) >= 0.00001:
+            if kind == WALL_HORIZONTAL and fabs(y - level.walls[i].y1) >= 0.00001:
                 continue
-            if kind == VERTICAL and fabs(x - level.walls[i].x1) > TOUCH_RADIUS:
+            if kind == WALL_VERTICAL and fabs(x - level.walls[i].x1) > TOUCH_RADIUS:
                 continue
             if is_open(w, i):
                 continue
-            closest_on_wall(w, i, x, y)
-            dy = y - w.b
+            point = closest_on_wall(w, i, x, y)
+            dy = y - point.y
             if fabs(dy) >= 0.00001:
                 continue
-            dx = x - w.a
+            dx = x - point.x
             d = sqrt(dx * dx + dy * dy)
             if d > 0 and d <= TOUCH_RADIUS and dx / d != 0:
                 return dx / d
     return 0.0
-
-
-cdef double sweep_point(double a, double b, double x, double y, double vx, double vy, double rho) noexcept nogil:
-    """Fraction of the displacement until the circle meets the point (a, b)."""
-    cdef double p, speed, k
-    cdef double dx = x - a
-    cdef double dy = y - b
-    cdef double gap = dx * dx + dy * dy - rho * rho
-    if gap > 0:
-        p = dx * vx + dy * vy
-        if p < 0:
-            speed = vx * vx + vy * vy
-            k = p * p - speed * gap
-            if speed > 0.0001 and k >= 0:
-                return (-p - sqrt(k)) / speed
-        return 1.0
-    return 0.0
-
-
-cdef inline double sweep_line(double s, double t0, double r, double along, double length, double rho) noexcept nogil:
-    """Fraction until the circle meets the inside of a segment.
-
-    Args:
-        s: Signed distance from the line.
-        t0: Position along the line.
-        r: Speed towards the line's side.
-        along: Speed along the line.
-        length: Length of the segment.
-        rho: Radius of the circle.
-    """
-    cdef double tau, t1
-    if fabs(s) >= rho:
-        if r * s < 0:
-            tau = (fabs(s) - rho) / fabs(r)
-            if tau > 1:
-                tau = 1
-            t1 = t0 + tau * along
-            if t1 >= 0 and t1 <= length:
-                return tau
-    elif t0 >= 0 and t0 <= length:
-        return 0.0
-    return 1.0
-
-
-cdef inline double sweep_arc(
-    double qx, double qy, double dx, double dy, double vx, double vy, double rho
-) noexcept nogil:
-    """Fraction until the circle, at (dx, dy) from the arc's centre, meets the arc of quadrant (qx, qy)."""
-    cdef double square = dx * dx + dy * dy
-    cdef double speed = vx * vx + vy * vy
-    cdef double p = dx * vx + dy * vy
-    cdef double outer = ARC_RADIUS + rho
-    cdef double inner = ARC_RADIUS - rho
-    cdef double tau = 1.0
-    cdef double k
-    if square > outer * outer:
-        k = p * p - speed * (square - outer * outer)
-        if speed > 0.0001 and p < 0 and k >= 0:
-            tau = (-p - sqrt(k)) / speed
-    elif square < inner * inner:
-        k = p * p - speed * (square - inner * inner)
-        if speed > 0.0001:
-            tau = (-p + sqrt(k)) / speed
-            if tau > 1:
-                tau = 1.0
-    else:
-        tau = 0.0
-    if (dx + tau * vx) * qx > 0 and (dy + tau * vy) * qy > 0:
-        return tau
-    return 1.0
-
-
-cdef double sweep_wall(World* w, int i, double x, double y, double vx, double vy, double rho) noexcept nogil:
-    """Fraction of the displacement until the circle meets wall i."""
-    cdef double x1 = w.level.walls[i].x1
-    cdef double y1 = w.level.walls[i].y1
-    cdef double x2 = w.level.walls[i].x2
-    cdef double y2 = w.level.walls[i].y2
-    cdef int kind = w.level.walls[i].kind
-    cdef double tau, other, length, nx, ny
-    if kind >= CONVEX:
-        tau = sweep_arc(x2, y2, x - x1, y - y1, vx, vy, rho)
-        other = sweep_point(x1 + ARC_RADIUS * x2, y1, x, y, vx, vy, rho)
-        if other < tau:
-            tau = other
-        other = sweep_point(x1, y1 + ARC_RADIUS * y2, x, y, vx, vy, rho)
-        if other < tau:
-            tau = other
-        return tau
-    if kind == HORIZONTAL:
-        nx = 1.0 if x2 > x1 else -1.0
-        tau = sweep_line(-(y - y1) * nx, (x - x1) * nx, -vy * nx, vx * nx, (x2 - x1) * nx, rho)
-    elif kind == VERTICAL:
-        ny = 1.0 if y2 > y1 else -1.0
-        tau = sweep_line((x - x1) * ny, (y - y1) * ny, vx * ny, vy * ny, (y2 - y1) * ny, rho)
-    else:
-        length = sqrt((x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1))
-        nx = (x2 - x1) / length
-        ny = (y2 - y1) / length
-        tau = sweep_line(
-            (x - x1) * ny - (y - y1) * nx,
-            (x - x1) * nx + (y - y1) * ny,
-            vx * ny - vy * nx,
-            vx * nx + vy * ny,
-            length,
-            rho,
-        )
-    other = sweep_point(x1, y1, x, y, vx, vy, rho)
-    if other < tau:
-        tau = other
-    other = sweep_point(x2, y2, x, y, vx, vy, rho)
-    if other < tau:
-        tau = other
-    return tau
-
-
-cdef double sweep(World* w, double x, double y, double vx, double vy, double rho) noexcept nogil:
-    """Fraction (at most 1) of the displacement until the circle meets any wall."""
-    cdef Level* level = w.level
-    cdef double left = x
-    cdef double right = x + vx
-    cdef double top = y
-    cdef double bottom = y + vy
-    if right < left:
-        left, right = right, left
-    if bottom < top:
-        top, bottom = bottom, top
-    cdef double m = rho + 1
-    cdef int c1 = column_of(left - m)
-    cdef int c2 = column_of(right + m)
-    cdef int r1 = row_of(top - m)
-    cdef int r2 = row_of(bottom + m)
-    m = rho + SLACK_PX
-    left -= m
-    right += m
-    top -= m
-    bottom += m
-    cdef double result = 1.0
-    cdef double tau, x1, y1, x2, y2
-    cdef int c, i
-    for c in range(c1, c2 + 1):
-        for i in range(level.wall_start[c * 25 + r1], level.wall_start[c * 25 + r2 + 1]):
-            x1 = level.walls[i].x1
-            y1 = level.walls[i].y1
-            x2 = level.walls[i].x2
-            y2 = level.walls[i].y2
-            if level.walls[i].kind >= CONVEX:
-                x2 = x1 + ARC_RADIUS * x2
-                y2 = y1 + ARC_RADIUS * y2
-            if (x1 < left and x2 < left) or (x1 > right and x2 > right):
-                continue
-            if (y1 < top and y2 < top) or (y1 > bottom and y2 > bottom):
-                continue
-            if is_open(w, i):
-                continue
-            tau = sweep_wall(w, i, x, y, vx, vy, rho)
-            if tau < result:
-                result = tau
-                if tau == 0:
-                    return 0.0
-    return result
-
-
-cdef double ray_length(World* w, double x, double y, double dx, double dy) noexcept nogil:
-    """Distance along the unit direction to the first active wall; 2000 if there is none."""
-    cdef int c = ifloor(x / 24)
-    cdef int r = ifloor(y / 24)
-    cdef int step_c = 0
-    cdef int step_r = 0
-    cdef double delta_x = 0.0
-    cdef double delta_y = 0.0
-    cdef double next_x = 999999.0
-    cdef double next_y = 999999.0
-    cdef double best, tau
-    cdef int i, cell
-    if dx > 0:
-        step_c = 1
-        delta_x = 24 / dx
-        next_x = ((c + 1) * 24 - x) / dx
-    elif dx < 0:
-        step_c = -1
-        delta_x = -24 / dx
-        next_x = (c * 24 - x) / dx
-    if dy > 0:
-        step_r = 1
-        delta_y = 24 / dy
-        next_y = ((r + 1) * 24 - y) / dy
-    elif dy < 0:
-        step_r = -1
-        delta_y = -24 / dy
-        next_y = (r * 24 - y) / dy
-    while True:
-        cell = min(max(c, 0), 43) * 25 + min(max(r, 0), 24)
-        best = 1.0
-        for i in range(w.level.wall_start[cell], w.level.wall_start[cell + 1]):
-            if is_open(w, i):
-                continue
-            tau = sweep_wall(w, i, x, y, RAY_PX * dx, RAY_PX * dy, 0.0)
-            if tau < best:
-                best = tau
-        if best < 1:
-            return RAY_PX * best
-        if next_x < next_y:
-            c += step_c
-            next_x += delta_x
-            if c < 0 or c > 43:
-                return RAY_PX
-        else:
-            r += step_r
-            next_y += delta_y
-            if r < 0 or r > 24:
-                return RAY_PX

@@ -104,7 +104,7 @@ def put(env, state):
 def observed(env, key):
     """One observation of the present state."""
     out = np.zeros(env.observation_space[key].shape, env.observation_space[key].dtype)
-    env._engine.write_key(0, OBSERVATION_KEYS.index(key), out)
+    env._engine.write_key(OBSERVATION_KEYS.index(key), out)
     return out
 
 

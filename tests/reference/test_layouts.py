@@ -222,7 +222,7 @@ def test_rows_wherever_they_lie_in_memory():
 
 def test_blank_rows_are_zeros_between_others():
     wanted = shuffled(400, 10)
-    reader = decoder(blank_vectors=True)
+    reader = decoder(blank_rows=True)
     batch = reader.allocate(10)
     for blank in ((0, 4), (4, 9), (1,)):
         rows = stacked(wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from npp_env.level import Level
+from npp_env.level.entity_kinds import SIMULATED_ROWS
 from npp_env.sim.simulation import Simulation
 
 PLACE = (88, 50)
@@ -12,7 +13,7 @@ PLACE = (88, 50)
 SWITCH = (90, 56)
 DEFAULT_SPAWN = (80, 50)
 
-KINDS = (1, 2, 3, 5, 6, 8, 10, 11, 14, 16, 17, 20, 21, 23, 24, 25, 26, 28)
+KINDS = tuple(int(kind) for kind in SIMULATED_ROWS)
 
 
 def level_with(

@@ -13,10 +13,8 @@ from npp_env.errors import NppError
 from npp_env.level import read_map
 from npp_env.level.cache import LevelCache
 from npp_env.render import palette
-from npp_env.render.entity_shapes import SHAPES
 from npp_env.render.ninja_pose import strokes
 from npp_env.render.picture import PICTURE_SHAPE, RGB_BACKGROUND, draw_rgb
-from npp_env.sim.entities import SIMULATED_KINDS
 from npp_env.sim.simulation import Simulation
 from render.scenes import KINDS, SWITCH, level_with, simulation_of
 
@@ -31,10 +29,6 @@ def changed_box(a: np.ndarray, b: np.ndarray) -> tuple[int, int, int, int]:
     """Left, top, right and bottom of what differs."""
     rows, columns = np.nonzero((a != b).any(axis=2))
     return columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
-
-
-def test_every_simulated_kind_has_a_shape():
-    assert set(SHAPES) == SIMULATED_KINDS == set(KINDS)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (3, 6, 8, 23)])

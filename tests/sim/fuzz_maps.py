@@ -8,9 +8,10 @@ import numpy as np
 
 from npp_env.errors import LevelError
 from npp_env.level import Level, read_map
+from npp_env.level.entity_kinds import SIMULATED_ROWS
 from npp_env.level.layout import COUNTS_OFFSET, HEADER_BYTES, RECORD_BYTES, RECORDS_OFFSET
 
-SIMULATED = (1, 2, 3, 5, 6, 8, 10, 11, 14, 16, 17, 20, 21, 23, 24, 25, 26, 28)
+SIMULATED = tuple(int(kind) for kind in SIMULATED_ROWS)
 EDGES = (0, 1, 2, 3, 4, 5, 98, 99, 100, 101, 170, 171, 172, 173, 174, 175, 176, 177, 254, 255)
 SANE_PX = 1_000_000
 """By the rules a ninja may fall out of the map, and a stack of bounce blocks may throw it far at great speed.

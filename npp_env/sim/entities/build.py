@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.level.entity_kinds import EntityKind
+from npp_env.level.entity_kinds import SIMULATED_ROWS, EntityKind, kinds_where
+from npp_env.level.layout import UNIT_PX
 from npp_env.level.model import Level
+from npp_env.level.validation import switch_distance
 from npp_env.sim.structs import (
     CELLS,
     COLUMNS,
@@ -18,10 +20,12 @@ from npp_env.sim.structs import (
     EDGE_COLUMNS,
     EDGE_ROWS,
     ENTITY,
+    FACING_LEFT,
+    FACING_RIGHT,
     MAX_TOLD_EXITS,
     MOVER,
     NEAR_MINE,
-    NEAR_ONE_WAY,
+    NEAR_PUSHING,
     NEAR_TOUCHABLE,
     NINJA,
     NO_EDGE,
@@ -36,18 +40,8 @@ from npp_env.sim.structs import (
     row_of,
 )
 
-MAP_UNIT_PX = 6
-
-FLAGGED_KINDS = frozenset({1, 2, 3, 5, 6, 8, 21, 24})
-STATELESS_KINDS = frozenset({10, 11})
-MOVING_KINDS = frozenset({14, 16, 17, 20, 23, 25, 26, 28})
-SIMULATED_KINDS = FLAGGED_KINDS | STATELESS_KINDS | MOVING_KINDS
-LISTED_STATIC_KINDS = frozenset({1, 2, 3, 5, 6, 8, 10, 11, 21})
-ADVANCING_KINDS = (14, 16, 17, 20, 24, 26)
-REACTING_KINDS = (5, 16, 20, 23, 25, 28)  # mines have a list of their own
-
-OPEN = 1  # bit 0 of a door's flag
-TOGGLE_IDLE = 1
+_MINES = sorted(kinds_where(family="mines"))
+_PUSHING = [kind for kind, row in SIMULATED_ROWS.items() if "push" in row.rules]
 
 
 @dataclass(slots=True)
@@ -90,31 +84,17 @@ def cell_of(x: float, y: float) -> int:
     return column_of(x) * ROWS + row_of(y)
 
 
-def _door_parts(kind: int, x: float, y: float, orientation: int, flag: int) -> tuple[Any, Any, int]:
+def _door_parts(switched: int, x: float, y: float, orientation: int, flag: int) -> tuple[Any, Any, int]:
     """Grid edges, wall line and owning cell of a door."""
     ox, oy = ORIENTATION_VECTORS[orientation]
     c, r = column_of(x - 12 * ox), row_of(y - 12 * oy)
-    if orientation in (0, 4):
+    if orientation in (FACING_RIGHT, FACING_LEFT):
         edge = (2 * c + 2) * EDGE_ROWS + 2 * r
-        door = (edge, edge + 1, flag, 1, SWITCHED_DOOR if kind != 5 else 0)
         wall = (x, y - 12, x, y + 12, flag, WALL_VERTICAL, 0)
     else:
         edge = (2 * r + 2) * EDGE_COLUMNS + 2 * c
-        door = (edge, edge + 1, flag, 0, SWITCHED_DOOR if kind != 5 else 0)
         wall = (x - 12, y, x + 12, y, flag, WALL_HORIZONTAL, 0)
-    return door, wall, c * ROWS + r
-
-
-def _new_mover(kind: int, x: float, y: float, orientation: int, mode: int, entity: int) -> Any:
-    u = v = 0.0
-    phase = turn = 0
-    cell = cell_of(x, y)
-    if kind in (14, 26):
-        u, v, turn = x, y, orientation // 2
-    elif kind == 23:
-        ox, oy = ORIENTATION_VECTORS[orientation]
-        u, phase, cell = math.atan2(oy, ox), -1 if mode == 1 else 1, -1
-    return (x, y, u, v, entity, cell, phase, turn)
+    return (edge, edge + 1, flag, wall[5] == WALL_VERTICAL, switched), wall, c * ROWS + r
 
 
 def told_exits(entities: NDArray[Any]) -> NDArray[np.int64]:
@@ -124,9 +104,9 @@ def told_exits(entities: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def build_entities(level: Level) -> EntityTable:
-    """Read the records of a level in map order; later ninjas and unsimulated types create nothing."""
+    """Read the records of a level in map order; kinds without a family create nothing."""
     records = level.records.tolist()
-    exit_count, ball_count = int(level.counts[3]) & 0xFF, int(level.counts[25]) & 0xFF
+    exit_count, ball_count = (int(level.counts[kind]) & 0xFF for kind in (EntityKind.EXIT, EntityKind.DEATH_BALL))
     entities: list[Any] = []
     doors: list[Any] = []
     door_walls: list[Any] = []
@@ -135,42 +115,37 @@ def build_entities(level: Level) -> EntityTable:
     mover_entity: list[int] = []
     flags: list[int] = []
     listed: list[tuple[int, int]] = []
-    balls: list[int] = []
-
-    def add_mover(row: Any, entity: int) -> int:
-        movers.append(row)
-        mover_entity.append(entity)
-        return len(movers) - 1
+    slots: dict[int, list[int]] = defaultdict(list)
 
     for position, (kind, xc, yc, orientation, mode) in enumerate(records):
-        if kind not in SIMULATED_KINDS:
+        row = SIMULATED_ROWS.get(kind)
+        if row is None:
             continue
-        index = len(entities)
-        x0, y0 = float(MAP_UNIT_PX * xc), float(MAP_UNIT_PX * yc)
+        index, slot, link = len(entities), -1, len(slots[kind])
+        x0, y0 = float(UNIT_PX * xc), float(UNIT_PX * yc)
         x, y = x0, y0
-        slot, link = -1, -1
-        if kind in FLAGGED_KINDS:
+        if row.switch is not None:
+            _, xc, yc, _, _ = records[position + switch_distance(kind, exit_count)]
+            x, y = float(UNIT_PX * xc), float(UNIT_PX * yc)
+        if row.flag is not None:
             slot = len(flags)
-            flags.append(TOGGLE_IDLE if kind == 21 else OPEN if kind == 8 else 0)
-        if kind == 3 or kind in (6, 8):
-            switch = records[position + (exit_count if kind == 3 else 1)]
-            x, y = float(MAP_UNIT_PX * switch[1]), float(MAP_UNIT_PX * switch[2])
-        if kind == 3:
-            link = add_mover((x0, y0, 0.0, 0.0, 0, -1, 0, 0), index)
-        elif kind in (5, 6, 8):
-            door, wall, cell = _door_parts(kind, x0, y0, orientation, slot)
+            flags.append(row.flag)
+            link = len(movers) if row.movers else link
+        elif row.movers:
+            slot = len(movers)
+        if row.movers:
+            cell = cell_of(x0, y0) if row.moves and row.listed else -1
+            movers.append((x0, y0, 0.0, 0.0, index if row.moves else 0, cell, 0, 0))
+            movers += [(0.0, 0.0, 0.0, 0.0, 0, -1, 0, 0)] * (row.movers - 1)
+            mover_entity += [index] * row.movers
+        if row.family == "doors":
+            door, wall, cell = _door_parts(SWITCHED_DOOR if row.switch else 0, x0, y0, orientation, slot)
             doors.append(door)
             door_walls.append(wall)
             door_cells.append(cell)
-        elif kind in MOVING_KINDS:
-            slot = add_mover(_new_mover(kind, x0, y0, orientation, mode, index), index)
-            if kind == 23:
-                add_mover((0.0, 0.0, 0.0, 0.0, 0, -1, 0, 0), index)
-            elif kind == 25:
-                link = len(balls)
-                balls.append(slot)
-        if kind in LISTED_STATIC_KINDS:
+        if row.listed and not row.moves:
             listed.append((cell_of(x, y), index))
+        slots[kind].append(slot)
         entities.append((x, y, x0, y0, slot, link, kind, orientation, mode, 0))
 
     table = np.array(entities, ENTITY)
@@ -179,7 +154,6 @@ def build_entities(level: Level) -> EntityTable:
     listed.sort()
     cells = np.array([cell for cell, _ in listed], np.int64)
     indices = np.array([index for _, index in listed], np.uint16)
-    by_kind = {kind: np.flatnonzero(table["kind"] == kind) for kind in SIMULATED_KINDS}
     return EntityTable(
         entities=table,
         doors=np.array(doors, DOOR),
@@ -191,20 +165,33 @@ def build_entities(level: Level) -> EntityTable:
         movers=np.array(movers, MOVER),
         mover_entity=np.array(mover_entity, np.uint16),
         flags=np.array(flags, np.uint8),
-        advance_order=np.concatenate([by_kind[kind] for kind in ADVANCING_KINDS]).astype(np.uint16),
-        react_order=np.concatenate([by_kind[kind] for kind in REACTING_KINDS]).astype(np.uint16),
-        mines=np.sort(np.concatenate([by_kind[1], by_kind[21]])).astype(np.uint16),
-        balls=np.array(balls, np.uint16),
+        advance_order=_pass_order(table, "advance"),
+        react_order=_pass_order(table, "react"),
+        mines=np.flatnonzero(np.isin(table["kind"], _MINES)).astype(np.uint16),
+        balls=np.array(slots[EntityKind.DEATH_BALL], np.uint16),
         ball_count=ball_count,
     )
+
+
+def _pass_order(table: NDArray[Any], rule: str) -> NDArray[np.uint16]:
+    """Entities with a rule, by kind and then in map order; the first one stands for a family that acts together."""
+    order: list[int] = []
+    acting: set[str] = set()
+    for kind, row in SIMULATED_ROWS.items():
+        indices = np.flatnonzero(table["kind"] == kind).tolist() if rule in row.rules else []
+        if row.together and indices:
+            indices = [] if row.family in acting else indices[:1]
+            acting.add(row.family)
+        order += indices
+    return np.array(order, np.uint16)
 
 
 def _near_flags(cells: NDArray[np.int64], kinds: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """For each cell what is listed in the 3 x 3 cells around it."""
     own = np.zeros(CELLS, np.uint8)
     np.bitwise_or.at(own, cells, NEAR_TOUCHABLE)
-    np.bitwise_or.at(own, cells[kinds == 11], NEAR_ONE_WAY)
-    np.bitwise_or.at(own, cells[(kinds == 1) | (kinds == 21)], NEAR_MINE)
+    np.bitwise_or.at(own, cells[np.isin(kinds, _PUSHING)], NEAR_PUSHING)
+    np.bitwise_or.at(own, cells[np.isin(kinds, _MINES)], NEAR_MINE)
     padded = np.zeros((COLUMNS + 2, ROWS + 2), np.uint8)
     padded[1:-1, 1:-1] = own.reshape(COLUMNS, ROWS)
     near = np.zeros((COLUMNS, ROWS), np.uint8)

@@ -1,0 +1,111 @@
+"""Zap and mini drones: from goal to goal, turning by mode (physics 6.7)."""
+
+from libc.math cimport sqrt
+from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
+from npp_env.sim.grid cimport col_free, relist, row_free
+from npp_env.sim.layout cimport MINI_DRONE, ZAP_DRONE, Entity, Mover, World, ifloor, mover_of
+
+# The turns that a mode tries, in quarters clockwise.
+cdef int[4][4] TURNS = [[1, 0, 3, 2], [3, 0, 1, 2], [0, 1, 3, 2], [0, 3, 1, 2]]
+cdef double ZAP_STEP_PX = 24.0
+cdef double MINI_STEP_PX = 12.0
+
+
+cdef inline int direction_x(int direction) noexcept nogil:
+    """Horizontal part of directions 0..3: right, down, left, up."""
+    if direction == 0:
+        return 1
+    if direction == 2:
+        return -1
+    return 0
+
+
+cdef inline int direction_y(int direction) noexcept nogil:
+    """Vertical part of directions 0..3."""
+    return direction_x((direction + 3) % 4)
+
+
+cdef void place_drone(World* w, Entity* e) noexcept nogil:
+    """Its first goal is its own place."""
+    cdef Mover* b = mover_of(w, e)
+    b.goal_x = b.x
+    b.goal_y = b.y
+    b.direction = e.orientation // 2
+
+
+cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) noexcept nogil:
+    """Whether the way to the next goal is free; if so the goal is stored."""
+    cdef int ux = direction_x(direction)
+    cdef int uy = direction_y(direction)
+    cdef double goal_x = b.x + step * ux
+    cdef double goal_y = b.y + step * uy
+    cdef int i, end, low, high
+    if ux != 0:
+        low = ifloor((b.y - radius) / 12)
+        high = ifloor((b.y + radius) / 12)
+        i = ifloor((b.x + ux * radius) / 12)
+        end = ifloor((goal_x + ux * radius) / 12)
+        while i != end:
+            if not col_free(w, i, low, high, ux):
+                return False
+            i += ux
+    else:
+        low = ifloor((b.x - radius) / 12)
+        high = ifloor((b.x + radius) / 12)
+        i = ifloor((b.y + uy * radius) / 12)
+        end = ifloor((goal_y + uy * radius) / 12)
+        while i != end:
+            if not row_free(w, low, high, i, uy):
+                return False
+            i += uy
+    b.goal_x = goal_x
+    b.goal_y = goal_y
+    return True
+
+
+cdef void advance_drone(World* w, Entity* e) noexcept nogil:
+    """Fly on, or choose a new direction at the goal."""
+    cdef Mover* b = mover_of(w, e)
+    cdef double speed = kinds[e.kind].speed
+    cdef double step = ZAP_STEP_PX if e.kind == ZAP_DRONE else MINI_STEP_PX
+    cdef int old = b.direction
+    cdef int ux = direction_x(old)
+    cdef int uy = direction_y(old)
+    cdef double dx = b.goal_x - b.x
+    cdef double dy = b.goal_y - b.y
+    cdef double d = sqrt(dx * dx + dy * dy)
+    cdef double rest
+    cdef int k, new
+    if d < 0.000001 or dx * (b.goal_x - (b.x + speed * ux)) + dy * (b.goal_y - (b.y + speed * uy)) < 0:
+        b.x = b.goal_x
+        b.y = b.goal_y
+        for k in range(4):
+            new = (old + TURNS[e.mode][k]) % 4
+            if can_go(w, b, new, kinds[e.kind].radius, step):
+                b.direction = new
+                rest = speed - d
+                b.x += rest * direction_x(new)
+                b.y += rest * direction_y(new)
+                return
+    else:
+        b.x += speed * ux
+        b.y += speed * uy
+        relist(w, b)
+
+
+cdef void pose_drone(World* w, Entity* e, Pose* pose) noexcept nogil:
+    """Its direction, and the mode that says how it turns."""
+    cdef Mover* b = mover_of(w, e)
+    pose.nx = direction_x(b.direction)
+    pose.ny = direction_y(b.direction)
+    pose.vx = pose.nx * kinds[e.kind].speed
+    pose.vy = pose.ny * kinds[e.kind].speed
+    pose.mode = e.mode / 3.0
+
+
+cdef int drone
+for drone in (ZAP_DRONE, MINI_DRONE):
+    kinds[drone].place = place_drone
+    kinds[drone].advance = advance_drone
+    kinds[drone].touch = touch_to_kill
+    kinds[drone].pose = pose_drone
