@@ -10,6 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.level.layout import MAX_RECORDS
+
+MOST_CANDIDATES = MAX_RECORDS
+"""Movers that can be near the ninja at once."""
 COLUMNS, ROWS = 44, 25
 CELLS = COLUMNS * ROWS
 EDGE_COLUMNS, EDGE_ROWS = 89, 51
