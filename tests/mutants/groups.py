@@ -6,20 +6,25 @@ from .run import Step
 
 ENVIRONMENTS: Step = ("tests/test_env.py", "tests/test_vector.py")
 VECTORS: Step = ("tests/reference/test_vectors.py",)
-PATHS: Step = ("tests/reference/test_paths.py",)
+PATHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_paths.py")
 SHAPING: Step = ("tests/reference/test_shaping.py",)
 REWARDS: Step = ("tests/reference/test_rewards.py",)
 EPISODES: Step = ("tests/reference/test_info.py", "tests/reference/test_episodes.py")
-GRAPHS: Step = ("tests/reference/test_graph.py",)
+GRAPHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_graph.py")
 LAYOUTS: Step = ("tests/reference/test_layouts.py",)
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
 
 GROUPS: dict[str, tuple[Step, ...]] = {
     "observe": (VECTORS,),
     "paths": (PATHS, SHAPING),
-    "reward": (REWARDS, SHAPING),
+    "reward": (REWARDS, SHAPING, ("tests/reference/test_graph_cases.py", "-k", "potential")),
     "shaping": (SHAPING,),
-    "graph": (GRAPHS, PATHS, ("tests/graph",)),
+    "graph": (
+        GRAPHS,
+        ("tests/reference/test_paths.py",),
+        SHAPING,
+        ("tests/graph/test_navigation.py", "tests/graph/test_images.py"),
+    ),
     "graph-features": (GRAPHS,),
     "frames": (
         ("tests/reference/test_frames.py",),

@@ -240,6 +240,26 @@ def test_the_vector_environment(key):
     assert len(set(info["level"].tolist())) > 1
 
 
+@each_key
+def test_nothing_stays_of_the_episode_before(key):
+    """Arrays are written again and again: after a victory among many things, an empty hall."""
+    doors = [record for kind in (6, 6, 8, 8) for record in ((kind, 100, 60), (kind + 1, 104, 60))]
+    mines = [(1, 120 + 2 * k, 30) for k in range(9)]
+    rich = hall([(3, 34, 78), (4, 28, 78), *doors, *mines, (2, 24, 78)])
+    levels = [rich, hall([])]
+    env = NppEnv(levels=levels, frame_skip=1, observation={"keys": (key,)}, reward={"shaping_weight": 0})
+    for number in (0, 1, 0):
+        observation, _ = env.reset(seed=0, options={"level": number})
+        for _ in range(80):
+            state = env.get_state()[-state_bytes(levels[number]) :]
+            limit = 600 + 4 * int((levels[number].tiles != 1).sum())
+            assert mismatches(key, Moment(levels[number], state, limit, env, observation, {})) == []
+            observation, _, terminated, _, _ = env.step(2)
+            if terminated:
+                break
+        assert terminated == (number == 0)
+
+
 def imports_of(path):
     """Dotted names of all that a module imports, `from a import b` as `a.b`."""
     for node in ast.walk(ast.parse(path.read_text())):

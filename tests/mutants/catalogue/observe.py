@@ -77,10 +77,10 @@ FAULTS = [
         "wrong-index",
     ),
     Fault(
-        "grid-cut-one-row-early",
+        "grid-cut-in-the-lowest-tiles",
         ENTITIES,
         "j < 0 or j >= 50",
-        "j < 0 or j >= 49",
+        "j < 0 or j >= 47",
         "observe",
         "off-by-one",
     ),
