@@ -24,6 +24,10 @@ def start(level, **changes):
     return env, state_of(env)
 
 
+def rows_of(level, env):
+    return reachability_rows(graph_of(level), scene_of(level, state_of(env)))
+
+
 def serpentine() -> Level:
     """Six corridors of 40 tiles, each joined to the next at one end; switch in the third, exit at the end."""
     tiles = np.ones((23, 42), np.uint8)
@@ -51,9 +55,7 @@ def test_ways_of_more_than_4000_px_are_cut(xc, yc, taken, cut):
     found = observed(env, KEY)
     assert {column for column in (0, 3, 6) if found[column] == 1} == cut
     assert found[9] == 1
-    assert any(
-        halves_match(found, row).all() for row in reachability_rows(graph_of(level), scene_of(level, state_of(env)))
-    )
+    assert any(halves_match(found, row).all() for row in rows_of(level, env))
 
 
 @pytest.mark.parametrize("taken", [[], [0], [1], [0, 1]], ids=str)
@@ -69,9 +71,21 @@ def test_two_doors_in_one_passage_must_both_be_open(kinds, taken):
     # The switches lie in the rock: a closed door stays closed.
     opened = [(number in taken) == (kind == 6) for number, kind in enumerate(kinds)]
     assert found[8] == found[9] == all(opened)
-    assert any(
-        halves_match(found, row).all() for row in reachability_rows(graph_of(level), scene_of(level, state_of(env)))
-    )
+    assert any(halves_match(found, row).all() for row in rows_of(level, env))
+
+
+def test_keys_are_fetched_in_their_order():
+    # From the left: key B, door C, key A, the spawn, door A, key C, door B, the switch and the exit. Key A opens the
+    # way to key C, that the way to key B, and that the way to the switch.
+    doors = [(6, 100, 42, 0), (7, 40, 42, 0), (6, 140, 42, 0), (7, 12, 42, 0), (6, 24, 42, 0), (7, 110, 42, 0)]
+    level = gallery((3, 160, 42, 0), (4, 150, 42, 0), *doors, columns=40, spawn=60)
+    env, _ = start(level)
+    found = observed(env, KEY)
+    # Keys and switch are touched up to 15 and 16 px before their centre.
+    straight = 6 * ((60 - 40) + (110 - 40) + (110 - 12) + (150 - 12))
+    assert straight - 8 * 16 < 4000 * found[0] < straight + 8 * 16
+    assert found[8] == found[9] == 1
+    assert any(halves_match(found, row).all() for row in rows_of(level, env))
 
 
 def test_where_only_the_spawn_has_no_way_there_is_no_potential():
