@@ -132,3 +132,14 @@ def test_the_networkx_graph(level):
         assert edge["length"] == expected.lengths[number]
         assert edge["kind"] == EDGE_KINDS[expected.edge_kind[number]]
         assert edge["doors"] == expected.gates.get((source, target), ())
+
+
+@pytest.mark.parametrize(("doors", "exits"), [([], []), ([0], []), ([1, 3], [2]), ([2], [0, 1]), ([0, 1, 2, 3], [])])
+def test_configurations_of_states(doors, exits):
+    level = CAVES[1]
+    _, state = start(level)
+    scene = scene_of(level, changed_state(level, state, doors=doors, exits=exits))
+    flags = np.array([entity.flag for entity in scene.entities if entity.flag is not None], np.uint8)
+    number = int.from_bytes(npp_env.graph.graph_of(level).configuration_of(flags), "little")
+    # Two locked and two trap doors come first.
+    assert number == sum(1 << door for door in doors) + sum(1 << (4 + place) for place in exits)

@@ -715,4 +715,6 @@ FAULTS = [
         "graph-features",
         "exchanged-fields",
     ),
+    Fault("grid-cut-in-the-rightmost-tiles", ENTITIES, "i < 0 or i >= 88", "i < 0 or i >= 85", "observe", "off-by-one"),
+    Fault("grid-cut-in-the-leftmost-tiles", ENTITIES, "i < 0 or i >= 88", "i < 3 or i >= 88", "observe", "off-by-one"),
 ]
