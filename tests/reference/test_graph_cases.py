@@ -88,6 +88,15 @@ def test_keys_are_fetched_in_their_order():
     assert any(halves_match(found, row).all() for row in rows_of(level, env))
 
 
+def test_the_next_hop_is_the_key_where_it_is_in_touch():
+    level = gallery((3, 80, 42, 0), (4, 70, 42, 0), (6, 50, 42, 0), (7, 24, 42, 0), spawn=26)
+    env, _ = start(level)
+    found = observed(env, KEY)
+    # The ninja at x = 156, the key at 144, both at the same height.
+    assert found[1:3].tolist() == found[4:6].tolist() == [-1, 0]
+    assert any(halves_match(found, row).all() for row in rows_of(level, env))
+
+
 def test_where_only_the_spawn_has_no_way_there_is_no_potential():
     tiles = np.ones((23, 42), np.uint8)
     tiles[3, 1:20] = tiles[9, 1:20] = 0
@@ -102,6 +111,21 @@ def test_where_only_the_spawn_has_no_way_there_is_no_potential():
 
 
 CAVES = [cave(21, one_ways=12), cave(22, exits=3, locked=2, traps=2)]
+
+
+def test_nothing_stays_of_a_larger_graph():
+    levels = [CAVES[0], gallery((3, 30, 42, 0), (4, 20, 42, 0))]
+    keys = ("graph_node_feats", "graph_edge_index", "graph_edge_feats", "graph_node_mask", "graph_edge_mask")
+    env = NppEnv(levels=levels, observation={"keys": keys}, graph={"max_nodes": 700, "max_edges": 6000})
+    for number in (0, 1):
+        found, _ = env.reset(seed=0, options={"level": number})
+        nodes, edges = len(graph_of(levels[number]).x), len(graph_of(levels[number]).edges)
+        assert found["graph_node_feats"][:nodes].any(axis=1).all()
+        assert found["graph_edge_feats"][:edges].any(axis=1).all()
+        assert not found["graph_node_feats"][nodes:].any()
+        assert not found["graph_edge_feats"][edges:].any()
+        assert not found["graph_edge_index"][:, edges:].any()
+        assert (found["graph_node_mask"].sum(), found["graph_edge_mask"].sum()) == (nodes, edges)
 
 
 @pytest.mark.parametrize("level", CAVES, ids=lambda level: level.name)

@@ -296,7 +296,7 @@ FAULTS = [
         DISTANCES,
         "_value(plan, spawn)",
         "_value(switch, spawn)",
-        "graph",
+        "shaping",
         "exchanged-fields",
     ),
     Fault(
@@ -386,7 +386,7 @@ FAULTS = [
         HANDLES,
         "float(fields.spawn_plan_distance)",
         "float(fields.spawn_switch_distance)",
-        "paths",
+        "shaping",
         "exchanged-fields",
     ),
     Fault(
