@@ -5,25 +5,32 @@ from __future__ import annotations
 from .run import Step
 
 ENVIRONMENTS: Step = ("tests/test_env.py", "tests/test_vector.py")
-EPISODES: Step = ("tests/runtime/test_reward.py", "tests/runtime/test_several_exits.py")
+VECTORS: Step = ("tests/reference/test_vectors.py",)
+PATHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_paths.py")
+SHAPING: Step = ("tests/reference/test_shaping.py",)
+REWARDS: Step = ("tests/reference/test_rewards.py",)
+EPISODES: Step = ("tests/reference/test_info.py", "tests/reference/test_episodes.py")
+GRAPHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_graph.py")
 LAYOUTS: Step = ("tests/reference/test_layouts.py",)
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
 
 GROUPS: dict[str, tuple[Step, ...]] = {
-    "observe": (("tests/reference/test_vectors.py",), ENVIRONMENTS),
-    "paths": (("tests/reference/test_paths.py",), ("tests/reference/test_shaping.py",)),
-    "reward": (("tests/reference/test_rewards.py",), ("tests/reference/test_shaping.py",), EPISODES, ENVIRONMENTS),
+    "observe": (VECTORS,),
+    "paths": (PATHS, SHAPING),
+    "reward": (REWARDS, SHAPING, ("tests/reference/test_graph_cases.py", "-k", "potential")),
+    "shaping": (SHAPING,),
     "graph": (
-        ("tests/reference/test_graph.py",),
+        GRAPHS,
         ("tests/reference/test_paths.py",),
-        ("tests/graph", "tests/runtime/test_several_exits.py"),
+        SHAPING,
+        ("tests/graph/test_navigation.py", "tests/graph/test_images.py"),
     ),
-    "graph-features": (("tests/reference/test_graph.py",), DECODED),
+    "graph-features": (GRAPHS,),
     "frames": (
         ("tests/reference/test_frames.py",),
         ("tests/render/test_frames.py", "tests/render/test_tile_coverage.py"),
     ),
-    "episodes": (("tests/reference/test_info.py",), ("tests/reference/test_rewards.py",), EPISODES, ENVIRONMENTS),
+    "episodes": (EPISODES, REWARDS),
     "layouts": (LAYOUTS, ENVIRONMENTS),
     "decoder": (LAYOUTS, DECODED),
     "packing": (LAYOUTS, ("tests/rollouts/test_packing.py", "tests/rollouts/test_state_store.py")),

@@ -6,6 +6,10 @@ from ..faults import Fault
 
 REWARD = "npp_env/runtime/reward.pyx"
 
+ENGINE = "npp_env/runtime/engine.pyx"
+EPISODES = "npp_env/runtime/episodes.py"
+PATHS = "npp_env/observe/path_features.pyx"
+
 FAULTS = [
     Fault(
         "discount-on-the-potential-before",
@@ -28,6 +32,110 @@ FAULTS = [
         REWARD,
         "total += weights.exit_weight",
         "total += weights.death_weight",
+        "reward",
+        "exchanged-fields",
+    ),
+    Fault("time-per-step", REWARD, "weights.time_weight * ticks", "weights.time_weight", "reward", "dropped-condition"),
+    Fault(
+        "gold-paid-again-and-again", REWARD, "(ninja.gold - gold_before)", "ninja.gold", "reward", "dropped-condition"
+    ),
+    Fault("steps-after-the-end-pay", REWARD, "if ticks == 0:", "if ticks < 0:", "reward", "dropped-condition"),
+    Fault(
+        "death-pays-the-other-way",
+        REWARD,
+        "total += weights.death_weight",
+        "total -= weights.death_weight",
+        "reward",
+        "sign",
+    ),
+    Fault("end-has-a-potential", REWARD, "if terminated:", "if not terminated:", "reward", "sign"),
+    Fault(
+        "shaping-without-discount",
+        REWARD,
+        "(weights.discount * after - before)",
+        "(after - before)",
+        "reward",
+        "dropped-condition",
+    ),
+    Fault(
+        "shaping-backwards",
+        REWARD,
+        "(weights.discount * after - before)",
+        "(before - weights.discount * after)",
+        "reward",
+        "sign",
+    ),
+    Fault(
+        "time-and-gold-weight-exchanged",
+        REWARD,
+        "weights.gold_weight * (",
+        "weights.time_weight * (",
+        "reward",
+        "exchanged-fields",
+    ),
+    Fault(
+        "shortest-plan-of-a-tile",
+        PATHS,
+        "SHORTEST_PLAN_PX = 48.0",
+        "SHORTEST_PLAN_PX = 24.0",
+        "reward",
+        "neighbouring-constant",
+    ),
+    Fault(
+        "potential-never-negative",
+        PATHS,
+        "return -1.0 if d < -1 else d",
+        "return 0.0 if d < 0 else d",
+        "reward",
+        "neighbouring-constant",
+    ),
+    Fault("potential-falls-towards-the-exit", PATHS, "d = 1 - d / total", "d = d / total", "reward", "sign"),
+    Fault(
+        "potential-where-the-spawn-has-no-way",
+        PATHS,
+        " or not total < UNREACHABLE:",
+        ":",
+        "reward",
+        "dropped-condition",
+    ),
+    Fault(
+        "terminal-potential-kept",
+        ENGINE,
+        "slot.potential = 0.0 if self.terminated_base[i] else after",
+        "slot.potential = after",
+        "reward",
+        "dropped-condition",
+    ),
+    Fault(
+        "first-potential-forgotten",
+        ENGINE,
+        "slot.potential = potential(&view) if slot.paths != NULL else 0.0",
+        "slot.potential = 0.0",
+        "reward",
+        "dropped-condition",
+        within="restart_one",
+    ),
+    Fault(
+        "potential-of-the-dead-after-a-restore",
+        ENGINE,
+        "0.0 if over else potential(&view)",
+        "potential(&view)",
+        "reward",
+        "dropped-condition",
+    ),
+    Fault(
+        "gold-and-switches-before-exchanged",
+        ENGINE,
+        "ticks, gold, switches)",
+        "ticks, switches, gold)",
+        "reward",
+        "swapped-arguments",
+    ),
+    Fault(
+        "weights-of-switch-and-exit-exchanged",
+        EPISODES,
+        "weights.switch_weight,\n            weights.exit_weight",
+        "weights.exit_weight,\n            weights.switch_weight",
         "reward",
         "exchanged-fields",
     ),
