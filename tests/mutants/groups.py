@@ -7,6 +7,12 @@ from .run import Step
 ENVIRONMENTS: Step = ("tests/test_env.py", "tests/test_vector.py")
 EPISODES: Step = ("tests/runtime/test_reward.py", "tests/runtime/test_several_exits.py")
 LAYOUTS: Step = ("tests/reference/test_layouts.py",)
+GOLDEN: Step = ("tests/sim/test_golden.py",)
+STILL: Step = ("tests/sim/test_entities.py",)
+MOVING: Step = ("tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
+LASERS: Step = ("tests/sim/test_lasers.py",)
+NINJA: Step = ("tests/sim/test_ninja.py",)
+BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
 
 GROUPS: dict[str, tuple[Step, ...]] = {
@@ -27,9 +33,7 @@ GROUPS: dict[str, tuple[Step, ...]] = {
     "layouts": (LAYOUTS, ENVIRONMENTS),
     "decoder": (LAYOUTS, DECODED),
     "packing": (LAYOUTS, ("tests/rollouts/test_packing.py", "tests/rollouts/test_state_store.py")),
-    "sim": (
-        ("tests/sim/test_golden.py",),
-        ("tests/sim/test_entities.py", "tests/sim/test_movers.py"),
-        ("tests/sim/test_state.py", "tests/sim/test_history.py", "tests/sim/test_fuzz.py"),
-    ),
+    "entities": ((*STILL, *MOVING), GOLDEN, LASERS),
+    "lasers": (LASERS, BEAMS),
+    "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

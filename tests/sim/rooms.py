@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -24,6 +24,7 @@ def room(
     ninja: tuple[int, int] = (20, STAND),
     walls: Sequence[tuple[int, int]] = (),
     holes: Sequence[tuple[int, int]] = (),
+    shapes: Mapping[tuple[int, int], int] | None = None,
     counts: dict[int, int] | None = None,
 ) -> Level:
     """An empty room with a floor.
@@ -33,6 +34,7 @@ def room(
         ninja: Where it starts.
         walls: (column, row) from 1 of tiles that are solid.
         holes: Those that are empty.
+        shapes: Ids of other tiles by (column, row).
         counts: Entries of the counts table that differ from the records.
     """
     tiles = np.zeros((23, 42), np.uint8)
@@ -40,6 +42,8 @@ def room(
     for places, tile in ((walls, 1), (holes, 0)):
         for column, row in places:
             tiles[row - 1, column - 1] = tile
+    for (column, row), tile in (shapes or {}).items():
+        tiles[row - 1, column - 1] = tile
     rows = np.array([(0, *ninja, 0, 0), *((*record, 0, 0, 0, 0)[:5] for record in records)])
     table = count_records(rows)
     for kind, number in (counts or {}).items():

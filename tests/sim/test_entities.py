@@ -220,3 +220,10 @@ def test_a_boost_pad_adds_two_once_per_entry():
     assert with_pad.ninja["vx"] <= boosted
     with_pad.advance(RIGHT, 30)
     assert with_pad.flags.tolist() == [0]
+
+
+@pytest.mark.parametrize(("records", "outcome"), [([14, 10], "alive"), ([10, 14], "died")])
+def test_a_launch_pad_revives_what_an_entity_before_it_has_doomed(records, outcome):
+    # Drone and pad share a place with the ninja; they act in the order of the map.
+    simulation = play(room(*((kind, 20, 60, 6) for kind in records), ninja=(20, 60)), NOTHING)
+    assert simulation.outcome == outcome
