@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sim.rooms import JUMP, LEFT, NOTHING, RIGHT, play, room, run_until
+from sim.rooms import LEFT, RIGHT, play, room
 
-G_FALL = float.fromhex("0x1.1111111111110p-4")
 DRAG = float.fromhex("0x1.fc94b94afbccdp-1")
 A_FLOOR = float.fromhex("0x1.1111111111110p-4")
 
