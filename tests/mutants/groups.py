@@ -8,7 +8,7 @@ ENVIRONMENTS: Step = ("tests/test_env.py", "tests/test_vector.py")
 EPISODES: Step = ("tests/runtime/test_reward.py", "tests/runtime/test_several_exits.py")
 LAYOUTS: Step = ("tests/reference/test_layouts.py",)
 GOLDEN: Step = ("tests/sim/test_golden.py",)
-STILL: Step = ("tests/sim/test_entities.py",)
+STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
 MOVING: Step = ("tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
 LASERS: Step = ("tests/sim/test_lasers.py",)
 NINJA: Step = ("tests/sim/test_ninja.py",)
@@ -31,6 +31,7 @@ GROUPS: dict[str, tuple[Step, ...]] = {
     ),
     "episodes": (("tests/reference/test_info.py",), ("tests/reference/test_rewards.py",), EPISODES, ENVIRONMENTS),
     "layouts": (LAYOUTS, ENVIRONMENTS),
+    "buffers": (LAYOUTS,),
     "decoder": (LAYOUTS, DECODED),
     "packing": (LAYOUTS, ("tests/rollouts/test_packing.py", "tests/rollouts/test_state_store.py")),
     "entities": ((*STILL, *MOVING), GOLDEN, LASERS),

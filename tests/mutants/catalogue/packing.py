@@ -167,7 +167,7 @@ FAULTS = [
         BUFFERS,
         "for itemsize in (2, 1):",
         "for itemsize in (1, 2):",
-        "layouts",
+        "buffers",
         "exchanged-fields",
     ),
     Fault(
@@ -175,7 +175,7 @@ FAULTS = [
         BUFFERS,
         "position += spec.nbytes",
         "position += spec.size",
-        "layouts",
+        "buffers",
         "neighbouring-constant",
     ),
     Fault(
@@ -183,7 +183,7 @@ FAULTS = [
         BUFFERS,
         "if spec.dtype.itemsize == 1 else 0",
         "if spec.dtype.itemsize == 3 else 0",
-        "layouts",
+        "buffers",
         "neighbouring-constant",
     ),
     Fault(
@@ -191,7 +191,7 @@ FAULTS = [
         BUFFERS,
         "np.full(spec.size, spec.low, np.float16)",
         "np.full(spec.size, spec.high, np.float16)",
-        "layouts",
+        "buffers",
         "exchanged-fields",
     ),
     Fault(
@@ -199,7 +199,7 @@ FAULTS = [
         BUFFERS,
         "position += 2 * spec.size",
         "position += spec.size",
-        "layouts",
+        "buffers",
         "neighbouring-constant",
     ),
     Fault(
@@ -207,7 +207,7 @@ FAULTS = [
         BUFFERS,
         "return STATE_HEADER_BYTES + self.state_bytes",
         "return STATE_HEADER_BYTES // 2 + self.state_bytes",
-        "layouts",
+        "buffers",
         "neighbouring-constant",
     ),
 ]
