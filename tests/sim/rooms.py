@@ -11,6 +11,8 @@ from npp_env.level.validation import count_records
 from npp_env.sim import Simulation
 
 NOTHING, JUMP, RIGHT, LEFT = 0, 1, 2, 4
+G_FALL = float.fromhex("0x1.1111111111110p-4")
+DRAG = float.fromhex("0x1.fc94b94afbccdp-1")
 FLOOR_ROW = 20
 """The room's floor is the top of this map row (counted from 1): y = 24 * 20."""
 FLOOR_Y = 24.0 * FLOOR_ROW
@@ -58,6 +60,13 @@ def play(level: Level, *inputs: int | tuple[int, int]) -> Simulation:
         byte, ticks = item if isinstance(item, tuple) else (item, 1)
         simulation.advance(byte, ticks)
     return simulation
+
+
+def hover(simulation: Simulation, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
+    """Put the ninja at a place in the air so that the next tick gives it this velocity and moves it by that."""
+    n = simulation.ninja
+    n["x"], n["y"] = x - vx, y - vy
+    n["vx"], n["vy"] = vx / DRAG, (vy - G_FALL) / DRAG
 
 
 def run_until(simulation: Simulation, byte: int, condition, limit: int = 600) -> int:

@@ -7,21 +7,12 @@ import math
 import pytest
 
 from npp_env.sim import Simulation
-from sim.rooms import NOTHING, play, room
+from sim.rooms import NOTHING, hover, play, room
 
-G_FALL = float.fromhex("0x1.1111111111110p-4")
-DRAG = float.fromhex("0x1.fc94b94afbccdp-1")
 X, Y = 366.0, 246.0
 """Where the entity stands: in the upper left corner of a cell, so that what is left of it or above is in another."""
 RECORD = (61, 41)
 FAR = (160, 10)
-
-
-def hover(simulation: Simulation, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
-    """Put the ninja at a place in the air so that the next tick gives it this velocity and moves it by that."""
-    n = simulation.ninja
-    n["x"], n["y"] = x - vx, y - vy
-    n["vx"], n["vy"] = vx / DRAG, (vy - G_FALL) / DRAG
 
 
 def is_dead(simulation: Simulation) -> bool:
@@ -84,3 +75,17 @@ def test_an_open_exit_reaches_twelve_pixels(distance, outcome):
     hover(simulation, X, Y - distance)
     simulation.advance(NOTHING)
     assert simulation.outcome == outcome
+
+
+@pytest.mark.parametrize(("orientation", "ux", "uy"), [(0, 1, 0), (2, 0, 1), (4, -1, 0), (6, 0, -1)])
+@pytest.mark.parametrize(("distance", "launched"), [(10.05, True), (10.15, False)])
+def test_a_launch_pad_acts_on_what_stands_on_it(orientation, ux, uy, distance, launched):
+    simulation = play(room((10, *RECORD, orientation)))
+    hover(simulation, X + distance * ux, Y + distance * uy)
+    simulation.advance(NOTHING)
+    assert (math.hypot(simulation.ninja["vx"], simulation.ninja["vy"]) > 3) == launched
+
+
+def test_a_launch_pad_level_with_the_floor_throws_up_what_stands_on_it():
+    simulation = play(room((10, 20, 80, 6)), (NOTHING, 30))
+    assert simulation.ninja["y"] < 400
