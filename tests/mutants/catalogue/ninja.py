@@ -149,7 +149,7 @@ FAULTS = [
         "sim",
         "exchanged-fields",
     ),
-    Fault("jump-kept-out-of-air", DECIDE, "edge and n.air", "edge", "sim", "dropped-condition"),
+    Fault("floor-buffer-set-in-the-air", DECIDE, "if not n.air:", "if n.air:", "sim", "sign", within="decide"),
     Fault(
         "walls-touched-from-afar",
         WALLS,
