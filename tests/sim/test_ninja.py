@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sim.rooms import LEFT, RIGHT, play, room
+from sim.rooms import LEFT, NOTHING, RIGHT, STANDING_Y, hover, play, room
 
 DRAG = float.fromhex("0x1.fc94b94afbccdp-1")
 A_FLOOR = float.fromhex("0x1.1111111111110p-4")
@@ -26,3 +26,29 @@ def test_three_places_near_the_left_wall_count_as_uphill(spawn, byte, x):
     before = float(simulation.ninja["vx"])
     simulation.advance(byte)
     assert simulation.ninja["vx"] == pytest.approx(before * DRAG + sign * A_FLOOR, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "vx", "vy", "outcome"),
+    [
+        # Floor, and ceiling: 6 - 4 / 3.
+        (120, STANDING_Y + 0.5, 0, 4.6, "alive"),
+        (120, STANDING_Y + 0.5, 0, 4.7, "died"),
+        (120, 33.5, 0, -4.6, "alive"),
+        (120, 33.5, 0, -4.7, "died"),
+        # Wall: 6.
+        (33.5, 240, -5.95, 0, "alive"),
+        (33.5, 240, -6.05, 0, "died"),
+        # A slope of 45 degrees takes sqrt(1 / 2) of a fall: 7.15 is 6 - 4 / 3 * sqrt(1 / 2) against it.
+        (365, 245.4, 0, 7.1, "alive"),
+        (365, 245.4, 0, 7.2, "died"),
+        # Along the slope no speed is too much.
+        (365, 245.4, 7, -7, "alive"),
+    ],
+)
+def test_an_impact_kills_by_its_speed_against_the_surface(x, y, vx, vy, outcome):
+    simulation = play(room(shapes={(15, 10): 8}), NOTHING)
+    hover(simulation, x, y, vx, vy)
+    simulation.advance(NOTHING)
+    assert simulation.outcome == outcome
+    assert simulation.ninja["air"] == (vy <= 0 and vx <= 0)

@@ -62,6 +62,14 @@ def test_a_thwump_crushes_against_a_wall(kind, outcome):
     assert simulation.outcome == outcome
 
 
+def test_what_is_squeezed_out_sideways_is_not_crushed():
+    # Between a thwump on its right and a slope on its lower left: pushes at 135 degrees, their sum is 0.4 of their
+    # lengths.
+    simulation = after([(20, 66, 41, 0)], 379.07, 244.93, shapes={(15, 10): 9})
+    assert simulation.outcome == "alive"
+    assert simulation.ninja["y"] < 244
+
+
 @pytest.mark.parametrize(("distance", "pushed"), [(21.9, True), (22.1, False)])
 def test_a_shove_thwump_pushes_up_to_its_side(distance, pushed):
     simulation = after([(28, *RECORD)], X - distance, Y)
