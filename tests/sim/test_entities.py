@@ -109,6 +109,16 @@ def test_a_closed_exit_is_nothing_and_the_fraction_tells_when_it_was_met():
     assert 0 < simulation.ninja["fraction"] < 1
 
 
+def test_a_winner_that_rises_falls_like_everybody():
+    # The switch lies at its feet, the exit is met in the middle of a jump that goes on being held.
+    simulation = play(room((3, 20, 70), (4, 20, 78)), (NOTHING, 10))
+    run_until(simulation, JUMP, lambda s: s.outcome == "won")
+    vy = float(simulation.ninja["vy"])
+    assert vy < -1
+    simulation.advance(JUMP, 1, stop=False)
+    assert simulation.ninja["vy"] == vy * DRAG + G_FALL
+
+
 def test_each_switch_opens_its_own_exit():
     # Two exits, then two switches in the same order; the ninja meets the second switch and then both exits.
     level = room((3, 40, 78), (3, 60, 78), (4, 200, 10), (4, 28, 78))
