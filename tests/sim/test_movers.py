@@ -99,6 +99,22 @@ def test_a_floor_guard_does_not_see_through_walls_nor_upwards():
     assert play(room((16, 80, 79), (11, 20, 60, 6), ninja=(20, 58)), (NOTHING, 60)).movers["x"][0] == 480
 
 
+@pytest.mark.parametrize(("switch", "sees"), [((200, 10), False), ((20, 78), True)])
+def test_a_floor_guard_does_not_see_through_a_closed_door(switch, sees):
+    simulation = play(room((16, 80, 79), (6, 52, 78, 0), (7, *switch)), (NOTHING, 30))
+    assert (position(simulation)[0] < 480) == sees
+
+
+def test_a_mini_drone_turns_at_the_upper_half_of_a_closed_door():
+    # Right from (246, 462) in steps of 12 px, up to the door at x = 312.
+    simulation = play(room((26, 41, 77, 0, 2), (6, 52, 78, 0), (7, 200, 10), ninja=(150, 78)))
+    furthest = 0.0
+    for _ in range(120):
+        simulation.advance(NOTHING)
+        furthest = max(furthest, position(simulation)[0])
+    assert furthest == 306
+
+
 def test_a_floor_guard_stops_at_the_end_of_its_floor():
     simulation = play(room((16, 80, 79), holes=[(12, 20)]), (NOTHING, 90))
     assert position(simulation) == (12 * 26 + (6 + 0.01), 474)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from sim.rooms import LEFT, NOTHING, RIGHT, STANDING_Y, hover, play, room
@@ -52,3 +54,13 @@ def test_an_impact_kills_by_its_speed_against_the_surface(x, y, vx, vy, outcome)
     simulation.advance(NOTHING)
     assert simulation.outcome == outcome
     assert simulation.ninja["air"] == (vy <= 0 and vx <= 0)
+
+
+def test_a_fast_ninja_is_stopped_by_a_quarter_pipe():
+    # The pipe's centre is (360, 240), its radius 24. Falling 6 px right of the centre the ninja is stopped 5 px from the
+    # arc, and then pushed towards the centre until it is 10 px from it.
+    simulation = play(room(shapes={(15, 10): 16}), NOTHING)
+    hover(simulation, 366, 263, vy=20)
+    simulation.advance(NOTHING)
+    assert simulation.ninja["x"] == pytest.approx(360 + 6 / 19 * 14, abs=1e-6)
+    assert simulation.ninja["y"] == pytest.approx(240 + math.sqrt(19**2 - 6**2) / 19 * 14, abs=1e-6)
