@@ -57,8 +57,8 @@ def test_an_impact_kills_by_its_speed_against_the_surface(x, y, vx, vy, outcome)
 
 
 def test_a_fast_ninja_is_stopped_by_a_quarter_pipe():
-    # The pipe's centre is (360, 240), its radius 24. Falling 6 px right of the centre the ninja is stopped 5 px from the
-    # arc, and then pushed towards the centre until it is 10 px from it.
+    # The pipe's centre is (360, 240), its radius 24. Falling 6 px right of the centre the ninja is stopped 5 px from
+    # the arc, and then pushed towards the centre until it is 10 px from it.
     simulation = play(room(shapes={(15, 10): 16}), NOTHING)
     hover(simulation, 366, 263, vy=20)
     simulation.advance(NOTHING)
