@@ -64,3 +64,20 @@ def test_a_fast_ninja_is_stopped_by_a_quarter_pipe():
     simulation.advance(NOTHING)
     assert simulation.ninja["x"] == pytest.approx(360 + 6 / 19 * 14, abs=1e-6)
     assert simulation.ninja["y"] == pytest.approx(240 + math.sqrt(19**2 - 6**2) / 19 * 14, abs=1e-6)
+
+
+@pytest.mark.parametrize(("byte", "sign"), [(NOTHING, 0), (RIGHT, 1), (LEFT, -1), (LEFT | RIGHT, -1)])
+def test_left_wins_over_right(byte, sign):
+    simulation = play(room(), (byte, 10))
+    assert math.copysign(1, simulation.ninja["vx"]) * (simulation.ninja["vx"] != 0) == sign
+    assert simulation.ninja["h"] == sign
+
+
+@pytest.mark.parametrize(("tile", "ux", "uy"), [(34, 0, -1), (35, 1, 0), (36, 0, 1), (37, -1, 0)])
+def test_a_tile_of_one_edge_is_a_wall_to_what_comes_from_outside(tile, ux, uy):
+    # The tile's middle is (372, 252); the ninja comes within 9 px of its edge.
+    simulation = play(room(shapes={(15, 10): tile}), NOTHING)
+    hover(simulation, 372 + 21 * ux, 252 + 21 * uy, -0.5 * ux, -0.5 * uy)
+    simulation.advance(NOTHING)
+    assert simulation.ninja["x"] == pytest.approx(372 + 22 * ux, abs=1e-6)
+    assert simulation.ninja["y"] == pytest.approx(252 + 22 * uy, abs=1e-6)
