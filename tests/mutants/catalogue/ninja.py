@@ -8,7 +8,6 @@ NINJA = "npp_env/sim/ninja.pyx"
 DECIDE = "npp_env/sim/decide.pyx"
 WALLS = "npp_env/sim/walls.pyx"
 KERNEL = "npp_env/sim/kernel.pyx"
-TILES = "npp_env/sim/tiles.py"
 
 FAULTS = [
     Fault(
@@ -265,54 +264,5 @@ FAULTS = [
         "entities",
         "dropped-condition",
         within="run_ticks",
-    ),
-    Fault(
-        "slope-turned-around",
-        TILES,
-        "_line(0, 24, 24, 0)",
-        "_line(24, 0, 0, 24)",
-        "sim",
-        "swapped-arguments",
-    ),
-    Fault(
-        "quarter-moon-in-another-quadrant",
-        TILES,
-        "_convex(24, 0, -1, 1)",
-        "_convex(24, 0, 1, 1)",
-        "sim",
-        "sign",
-    ),
-    Fault(
-        "quarter-pipe-convex",
-        TILES,
-        "_concave(24, 24, -1, -1)",
-        "_convex(24, 24, -1, -1)",
-        "sim",
-        "exchanged-fields",
-    ),
-    Fault(
-        "raised-steep-slope-exchanged-sides",
-        TILES,
-        '"--..s+", "ss..++"',
-        '"--..+s", "ss..++"',
-        "sim",
-        "exchanged-fields",
-    ),
-    Fault(
-        "mild-slope-half-a-tile-higher",
-        TILES,
-        "_line(0, 24, 24, 12)",
-        "_line(0, 12, 24, 0)",
-        "sim",
-        "neighbouring-constant",
-    ),
-    Fault("slopes-are-floor-for-guards", TILES, '"s": 1', '"s": 2', "sim", "neighbouring-constant"),
-    Fault(
-        "one-edge-tile-at-the-other-side",
-        TILES,
-        '"....++", "......"',
-        '"++....", "......"',
-        "sim",
-        "exchanged-fields",
     ),
 ]
