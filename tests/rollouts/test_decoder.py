@@ -208,6 +208,7 @@ def test_what_is_wrong_is_said():
         ((0, 9), "vector 2 has version 9"),
         ((16, good[2, 16] ^ 1), "vector 2 belongs to level .* not in the level set"),
         ((32 + NINJA_STATE, 200), "vector 2 holds no state"),
+        ((32 + NINJA_STATE, 10), "vector 2 holds no state"),
     ):
         bad = good.copy()
         bad[2, change[0]] = change[1]
