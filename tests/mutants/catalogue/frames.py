@@ -231,12 +231,12 @@ FAULTS = [
     ),
     Fault("grey-behind-the-map-too-narrow", CANVAS, "i1 = -left", "i1 = -left - 1", "frames", "off-by-one"),
     Fault(
-        "below-the-map-is-no-wall",
+        "above-and-below-the-map-is-black",
         CANVAS,
-        "top + j >= source_height",
-        "top + j > source_height",
+        "memset(c.pixels + row, grey, c.width)",
+        "memset(c.pixels + row, 0, c.width)",
         "frames",
-        "off-by-one",
+        "neighbouring-constant",
     ),
     Fault(
         "half-tiles-exchanged",
