@@ -182,12 +182,13 @@ FAULTS = [
         "exchanged-fields",
     ),
     Fault(
-        "level-at-its-number-is-trusted",
+        "levels-sought-at-their-number-only",
         SOURCES,
-        "if level.hash == wanted:",
-        "if level.hash:",
+        "if finite:",
+        "if not finite:",
         "decoder",
-        "dropped-condition",
+        "sign",
+        within="_find",
     ),
     Fault(
         "door-bits-in-reverse",
