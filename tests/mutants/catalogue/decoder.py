@@ -107,10 +107,10 @@ FAULTS = [
         within="same_doors",
     ),
     Fault(
-        "flags-sought-behind-the-wrong-mover",
+        "a-single-door-does-not-matter",
         ROWS,
-        "level.n_movers * sizeof(Mover)",
-        "(level.n_movers - 1) * sizeof(Mover)",
+        "level.n_doors > 0",
+        "level.n_doors > 1",
         "decoder",
         "off-by-one",
         within="resolve_one",
