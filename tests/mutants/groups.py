@@ -12,6 +12,12 @@ REWARDS: Step = ("tests/reference/test_rewards.py",)
 EPISODES: Step = ("tests/reference/test_info.py", "tests/reference/test_episodes.py")
 GRAPHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_graph.py")
 LAYOUTS: Step = ("tests/reference/test_layouts.py",)
+GOLDEN: Step = ("tests/sim/test_golden.py",)
+STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
+MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
+LASERS: Step = ("tests/sim/test_lasers.py",)
+NINJA: Step = ("tests/sim/test_ninja.py",)
+BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
 
 GROUPS: dict[str, tuple[Step, ...]] = {
@@ -32,11 +38,10 @@ GROUPS: dict[str, tuple[Step, ...]] = {
     ),
     "episodes": (EPISODES, REWARDS),
     "layouts": (LAYOUTS, ENVIRONMENTS),
+    "buffers": (LAYOUTS,),
     "decoder": (LAYOUTS, DECODED),
     "packing": (LAYOUTS, ("tests/rollouts/test_packing.py", "tests/rollouts/test_state_store.py")),
-    "sim": (
-        ("tests/sim/test_golden.py",),
-        ("tests/sim/test_entities.py", "tests/sim/test_movers.py"),
-        ("tests/sim/test_state.py", "tests/sim/test_history.py", "tests/sim/test_fuzz.py"),
-    ),
+    "entities": ((*STILL, *MOVING), GOLDEN, LASERS),
+    "lasers": (LASERS, BEAMS),
+    "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

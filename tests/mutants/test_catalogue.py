@@ -19,7 +19,7 @@ from .faults import KINDS, Fault, FaultError
 from .groups import GROUPS
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-AREAS = {"observe", "reward", "graph", "frames", "episodes", "decoder", "packing", "entities"}
+AREAS = {"observe", "reward", "graph", "frames", "episodes", "decoder", "packing", "entities", "ninja"}
 CATALOGUE = load()
 
 

@@ -544,6 +544,7 @@ def test_estimates_by_hand():
     assert found["dense float32"].flattened_bytes == 4 * 17600
     assert found["dense as declared"].observation_bytes == declared
     assert found["dense as declared"].flattened_bytes == max(2 * 4 * EDGES, 17600)
+    # Per node two coordinates, kind, three distances, three next hops and reachability.
     internals = 10 * NODES + 2 * EDGES + NODES + 1 + 88 * 50
     assert found["dense float32, with internals"].observation_bytes == 4 * (total + internals)
     lengths = [state_length(level) for level in levels]

@@ -86,10 +86,13 @@ def test_random_levels_decode_in_any_order_into_reused_memory(seed, count, frame
         assert_same(decoder.decode(flat[chosen]), rows, chosen)
 
 
-def test_doors_decode_to_the_distances_of_their_configuration():
+LOCKED, TRAP = ((6, 100, 78, 0), (7, 36, 78)), ((8, 132, 78, 0), (9, 52, 78))
+
+
+@pytest.mark.parametrize("doors", [LOCKED, TRAP, LOCKED + TRAP], ids=["locked", "trap", "both"])
+def test_doors_decode_to_the_distances_of_their_configuration(doors):
     # The ninja walks over the switch of a locked door, then over that of a trap door, then over the exit's.
     wall = [(25, row) for row in range(1, 19)] + [(33, row) for row in range(1, 19)]
-    doors = [(6, 100, 78, 0), (7, 36, 78), (8, 132, 78, 0), (9, 52, 78)]
     level = room(*doors, (3, 150, 77), (4, 66, 77), walls=wall)
     keys = ("reachability_features", "graph_node_feats", "switch_states")
     dense, compact = (
@@ -101,10 +104,10 @@ def test_doors_decode_to_the_distances_of_their_configuration():
         expected.append(dense.step(2)[0])
         states.append(compact.step(2)[0])
     opened = [tuple(row["switch_states"][4::5]) for row in expected]
-    assert len(set(opened)) == 4
+    assert len(set(opened)) == len(doors) // 2 + 2
     # That of the door through which the exit is reached, and that of the one which shuts behind it.
     distances = [row["graph_node_feats"][:, 5].tobytes() for row in expected]
-    assert len(set(distances)) >= 3
+    assert len(set(distances)) > len(doors) // 2
     for kept in (1, 8):
         decoder = ObservationDecoder(compact.config, [level], kept_sources=kept)
         batch = decoder.allocate(16)
@@ -207,6 +210,7 @@ def test_what_is_wrong_is_said():
         ((0, 9), "row 2 has version 9"),
         ((16, good[2, 16] ^ 1), "row 2 belongs to level .* not in the level set"),
         ((32 + NINJA_STATE, 200), "row 2 holds no state"),
+        ((32 + NINJA_STATE, 10), "row 2 holds no state"),
     ):
         bad = good.copy()
         bad[2, change[0]] = change[1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -11,6 +11,8 @@ from npp_env.level.validation import count_records
 from npp_env.sim import Simulation
 
 NOTHING, JUMP, RIGHT, LEFT = 0, 1, 2, 4
+G_FALL = float.fromhex("0x1.1111111111110p-4")
+DRAG = float.fromhex("0x1.fc94b94afbccdp-1")
 FLOOR_ROW = 20
 """The room's floor is the top of this map row (counted from 1): y = 24 * 20."""
 FLOOR_Y = 24.0 * FLOOR_ROW
@@ -24,6 +26,7 @@ def room(
     ninja: tuple[int, int] = (20, STAND),
     walls: Sequence[tuple[int, int]] = (),
     holes: Sequence[tuple[int, int]] = (),
+    shapes: Mapping[tuple[int, int], int] | None = None,
     counts: dict[int, int] | None = None,
 ) -> Level:
     """An empty room with a floor.
@@ -33,6 +36,7 @@ def room(
         ninja: Where it starts.
         walls: (column, row) from 1 of tiles that are solid.
         holes: Those that are empty.
+        shapes: Ids of other tiles by (column, row).
         counts: Entries of the counts table that differ from the records.
     """
     tiles = np.zeros((23, 42), np.uint8)
@@ -40,6 +44,8 @@ def room(
     for places, tile in ((walls, 1), (holes, 0)):
         for column, row in places:
             tiles[row - 1, column - 1] = tile
+    for (column, row), tile in (shapes or {}).items():
+        tiles[row - 1, column - 1] = tile
     rows = np.array([(0, *ninja, 0, 0), *((*record, 0, 0, 0, 0)[:5] for record in records)])
     table = count_records(rows)
     for kind, number in (counts or {}).items():
@@ -54,6 +60,13 @@ def play(level: Level, *inputs: int | tuple[int, int]) -> Simulation:
         byte, ticks = item if isinstance(item, tuple) else (item, 1)
         simulation.advance(byte, ticks)
     return simulation
+
+
+def hover(simulation: Simulation, x: float, y: float, vx: float = 0.0, vy: float = 0.0) -> None:
+    """Put the ninja at a place in the air so that the next tick gives it this velocity and moves it by that."""
+    n = simulation.ninja
+    n["x"], n["y"] = x - vx, y - vy
+    n["vx"], n["vy"] = vx / DRAG, (vy - G_FALL) / DRAG
 
 
 def run_until(simulation: Simulation, byte: int, condition, limit: int = 600) -> int:

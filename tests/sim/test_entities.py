@@ -109,6 +109,16 @@ def test_a_closed_exit_is_nothing_and_the_fraction_tells_when_it_was_met():
     assert 0 < simulation.ninja["fraction"] < 1
 
 
+def test_a_winner_that_rises_falls_like_everybody():
+    # The switch lies at its feet, the exit is met in the middle of a jump that goes on being held.
+    simulation = play(room((3, 20, 70), (4, 20, 78)), (NOTHING, 10))
+    run_until(simulation, JUMP, lambda s: s.outcome == "won")
+    vy = float(simulation.ninja["vy"])
+    assert vy < -1
+    simulation.advance(JUMP, 1, stop=False)
+    assert simulation.ninja["vy"] == vy * DRAG + G_FALL
+
+
 def test_each_switch_opens_its_own_exit():
     # Two exits, then two switches in the same order; the ninja meets the second switch and then both exits.
     level = room((3, 40, 78), (3, 60, 78), (4, 200, 10), (4, 28, 78))
@@ -220,3 +230,10 @@ def test_a_boost_pad_adds_two_once_per_entry():
     assert with_pad.ninja["vx"] <= boosted
     with_pad.advance(RIGHT, 30)
     assert with_pad.flags.tolist() == [0]
+
+
+@pytest.mark.parametrize(("records", "outcome"), [([14, 10], "alive"), ([10, 14], "died")])
+def test_a_launch_pad_revives_what_an_entity_before_it_has_doomed(records, outcome):
+    # Drone and pad share a place with the ninja; they act in the order of the map.
+    simulation = play(room(*((kind, 20, 60, 6) for kind in records), ninja=(20, 60)), NOTHING)
+    assert simulation.outcome == outcome
