@@ -99,7 +99,7 @@ FAULTS = [
     ),
     Fault(
         "all-doors-compared-with-the-first",
-        ROWS,
+        "npp_env/sim/doors.pxd",
         "k += 1",
         "k += 0",
         "decoder",
@@ -156,7 +156,14 @@ FAULTS = [
         "decoder",
         "dropped-condition",
     ),
-    Fault("gold-counted-as-mines", SOURCES, "_GOLD = 2", "_GOLD = 1", "decoder", "neighbouring-constant"),
+    Fault(
+        "gold-counted-as-mines",
+        "npp_env/runtime/level_resources.py",
+        "_GOLD = 2",
+        "_GOLD = 1",
+        "decoder",
+        "neighbouring-constant",
+    ),
     Fault(
         "offsets-kept-from-the-start",
         SOURCES,

@@ -56,7 +56,14 @@ FAULTS = [
         "entities",
         "neighbouring-constant",
     ),
-    Fault("drone-overshoots-its-corner", MOVERS, "rest = speed - d", "rest = speed + d", "entities", "sign"),
+    Fault(
+        "drone-overshoots-its-corner",
+        "npp_env/sim/entities/drones.pyx",
+        "rest = speed - d",
+        "rest = speed + d",
+        "entities",
+        "sign",
+    ),
     Fault(
         "drone-stays-listed-where-it-began",
         MOVERS,
@@ -76,7 +83,7 @@ FAULTS = [
     ),
     Fault(
         "guard-looks-a-row-too-low",
-        MOVERS,
+        "npp_env/sim/entities/floor_guards.pyx",
         "floor_value(w, i_new, j + 1)",
         "floor_value(w, i_new, j + 2)",
         "entities",
@@ -92,7 +99,7 @@ FAULTS = [
     ),
     Fault(
         "guard-stops-at-the-other-side-of-the-half-cell",
-        MOVERS,
+        "npp_env/sim/entities/floor_guards.pyx",
         "(i + 1 if run == 1 else i)",
         "(i + 1 if run == -1 else i)",
         "entities",
@@ -100,7 +107,7 @@ FAULTS = [
     ),
     Fault(
         "guard-sees-only-half-a-tile-up",
-        MOVERS,
+        "npp_env/sim/entities/floor_guards.pyx",
         "y + 6 - 24 <= n.y",
         "y + 6 - 12 <= n.y",
         "entities",
@@ -108,7 +115,7 @@ FAULTS = [
     ),
     Fault(
         "guard-sees-through-walls",
-        MOVERS,
+        "npp_env/sim/entities/floor_guards.pyx",
         "not col_free(w, i, j, j, run)",
         "False",
         "entities",
@@ -125,7 +132,7 @@ FAULTS = [
     ),
     Fault(
         "block-spring-too-weak",
-        MOVERS,
+        "npp_env/sim/entities/bounce_blocks.pyx",
         'float.fromhex("0x1.6c16c16c16c16p-6")',
         'float.fromhex("0x1.6c16c16c16c16p-7")',
         "entities",
@@ -133,7 +140,7 @@ FAULTS = [
     ),
     Fault(
         "block-moves-down-by-its-speed-to-the-right",
-        MOVERS,
+        "npp_env/sim/entities/bounce_blocks.pyx",
         "b.y += b.v",
         "b.y += b.u",
         "entities",
@@ -186,13 +193,20 @@ FAULTS = [
     ),
     Fault(
         "thwump-misses-the-last-half-cell",
-        MOVERS,
+        "npp_env/sim/entities/thwumps.pyx",
         "delta * q <= 0",
         "delta * q < 0",
         "entities",
         "off-by-one",
     ),
-    Fault("boost-pad-x-y-swapped", MOVERS, "n.vx += ax", "n.vx += ay", "entities", "swapped-arguments"),
+    Fault(
+        "boost-pad-x-y-swapped",
+        "npp_env/sim/entities/boost_pads.pyx",
+        "n.vx += ax",
+        "n.vx += ay",
+        "entities",
+        "swapped-arguments",
+    ),
     Fault(
         "boost-pad-too-large",
         MOVERS,
@@ -212,21 +226,19 @@ FAULTS = [
     ),
     Fault(
         "arming-mine-too-small",
-        MOVERS,
+        "npp_env/sim/entities/mines.pyx",
         "return 4.5",
         "return 4.0",
         "entities",
         "wrong-radius",
-        within="mine_radius",
     ),
     Fault(
         "idle-mine-too-large",
-        MOVERS,
+        "npp_env/sim/entities/mines.pyx",
         "return 3.5",
         "return 4.0",
         "entities",
         "wrong-radius",
-        within="mine_radius",
     ),
     Fault(
         "mines-in-the-row-below-never-toggle",
@@ -279,7 +291,7 @@ FAULTS = [
     ),
     Fault(
         "fast-death-ball-does-not-bounce",
-        MOVERS,
+        "npp_env/sim/entities/death_balls.pyx",
         "<= 1.35 else 2",
         "<= 13.5 else 2",
         "entities",
@@ -296,7 +308,7 @@ FAULTS = [
     ),
     Fault(
         "death-balls-repel-one-too-many",
-        MOVERS,
+        "npp_env/sim/entities/death_balls.pyx",
         "ordinal + 1 >= w.level.ball_count",
         "ordinal >= w.level.ball_count",
         "entities",
@@ -304,7 +316,7 @@ FAULTS = [
     ),
     Fault(
         "uncounted-death-balls-are-no-partners",
-        MOVERS,
+        "npp_env/sim/entities/death_balls.pyx",
         "range(ordinal + 1, w.level.n_balls)",
         "range(ordinal + 1, w.level.ball_count)",
         "entities",
@@ -337,7 +349,7 @@ FAULTS = [
     Fault("regular-door-closes-a-tick-late", MOVERS, ">> 1 > 5", ">> 1 > 6", "entities", "off-by-one"),
     Fault(
         "laser-spins-too-fast",
-        LASER,
+        "npp_env/sim/entities/lasers.pyx",
         "SPIN = 0.010471975",
         "SPIN = 0.011471975",
         "lasers",
@@ -345,16 +357,23 @@ FAULTS = [
     ),
     Fault(
         "laser-crawls-too-fast",
-        LASER,
+        "npp_env/sim/entities/lasers.pyx",
         "CRAWL_PX = 0.1",
         "CRAWL_PX = 0.2",
         "lasers",
         "neighbouring-constant",
     ),
-    Fault("laser-too-far-from-its-wall", LASER, "RADIUS = 5.9", "RADIUS = 6.9", "lasers", "wrong-radius"),
+    Fault(
+        "laser-too-far-from-its-wall",
+        "npp_env/sim/entities/lasers.pyx",
+        "RADIUS = 5.9",
+        "RADIUS = 6.9",
+        "lasers",
+        "wrong-radius",
+    ),
     Fault(
         "laser-turns-too-fast-around-corners",
-        LASER,
+        "npp_env/sim/entities/lasers.pyx",
         "CORNER_TURN = 0.005524805665672641",
         "CORNER_TURN = 0.01",
         "lasers",
@@ -362,7 +381,7 @@ FAULTS = [
     ),
     Fault(
         "laser-beam-follows-too-slowly",
-        LASER,
+        "npp_env/sim/entities/lasers.pyx",
         "BEAM_TURN = 0.11049611331345282",
         "BEAM_TURN = 0.1",
         "lasers",
@@ -395,7 +414,7 @@ FAULTS = [
     Fault("laser-near-a-wall-spins", LASER, "d < 7)", "d < 5)", "lasers", "wrong-radius", within="place_laser"),
     Fault(
         "beam-follows-the-long-way",
-        LASER,
+        "npp_env/sim/entities/lasers.pyx",
         "while d > PI:",
         "while d > 2 * PI:",
         "lasers",

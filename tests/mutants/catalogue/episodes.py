@@ -175,7 +175,14 @@ FAULTS = [
         "dropped-condition",
         within="restore",
     ),
-    Fault("foreign-level-is-the-first", EPISODES, "FOREIGN_LEVEL = -1", "FOREIGN_LEVEL = 0", "episodes", "off-by-one"),
+    Fault(
+        "foreign-level-is-the-first",
+        "npp_env/runtime/level_resources.py",
+        "FOREIGN_LEVEL = -1",
+        "FOREIGN_LEVEL = 0",
+        "episodes",
+        "off-by-one",
+    ),
     Fault(
         "phase-counts-switches",
         ENVIRONMENT,

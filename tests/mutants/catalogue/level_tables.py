@@ -40,7 +40,7 @@ FAULTS = [
     ),
     Fault(
         "drone-starts-in-a-wrong-direction",
-        ENTITIES,
+        "npp_env/sim/entities/drones.pyx",
         "orientation // 2",
         "orientation // 4",
         "entities",
@@ -56,7 +56,7 @@ FAULTS = [
     ),
     Fault(
         "door-edges-on-the-wrong-side",
-        ENTITIES,
+        "npp_env/sim/entities/build.py",
         "column_of(x - 12 * ox)",
         "column_of(x + 12 * ox)",
         "entities",
@@ -64,7 +64,7 @@ FAULTS = [
     ),
     Fault(
         "lying-door-edges-on-the-wrong-side",
-        ENTITIES,
+        "npp_env/sim/entities/build.py",
         "row_of(y - 12 * oy)",
         "row_of(y + 12 * oy)",
         "entities",
@@ -80,7 +80,7 @@ FAULTS = [
     ),
     Fault(
         "door-line-too-short",
-        ENTITIES,
+        "npp_env/sim/entities/build.py",
         "(x, y - 12, x, y + 12,",
         "(x, y - 12, x, y,",
         "entities",
@@ -112,7 +112,7 @@ FAULTS = [
     ),
     Fault(
         "one-ways-unknown-to-cells-below-them",
-        ENTITIES,
+        "npp_env/sim/entities/build.py",
         "for dr in range(3):",
         "for dr in range(1, 3):",
         "entities",

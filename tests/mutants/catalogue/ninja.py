@@ -185,7 +185,7 @@ FAULTS = [
     ),
     Fault(
         "points-met-at-the-far-side",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "(-p - sqrt(k)) / speed",
         "(-p + sqrt(k)) / speed",
         "sim",
@@ -194,7 +194,7 @@ FAULTS = [
     ),
     Fault(
         "arcs-met-from-inside-too-late",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "inner = ARC_RADIUS - rho",
         "inner = ARC_RADIUS",
         "sim",
@@ -203,7 +203,7 @@ FAULTS = [
     ),
     Fault(
         "segments-swept-beyond-their-end",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "t1 >= 0 and t1 <= length",
         "t1 >= 0",
         "sim",
@@ -212,7 +212,7 @@ FAULTS = [
     ),
     Fault(
         "ray-walks-the-far-axis-first",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "next_x < next_y",
         "next_x > next_y",
         "lasers",
@@ -221,7 +221,7 @@ FAULTS = [
     ),
     Fault(
         "ray-enters-cells-a-step-late",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "(c * 24 - x) / dx",
         "((c - 1) * 24 - x) / dx",
         "lasers",
@@ -230,7 +230,7 @@ FAULTS = [
     ),
     Fault(
         "sweep-goes-on-after-a-touch",
-        WALLS,
+        "npp_env/sim/sweeps.pyx",
         "if tau == 0:",
         "if tau < 0:",
         "sim",

@@ -554,7 +554,7 @@ FAULTS = [
     ),
     Fault(
         "pixel-of-a-half-cell-rounded-down",
-        PATHS,
+        "npp_env/graph/node_lookup.pxd",
         "<int>rint(offset)",
         "<int>offset",
         "paths",

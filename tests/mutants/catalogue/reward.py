@@ -13,7 +13,7 @@ PATHS = "npp_env/observe/path_features.pyx"
 FAULTS = [
     Fault(
         "discount-on-the-potential-before",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "(weights.discount * after - before)",
         "(after - weights.discount * before)",
         "reward",
@@ -29,29 +29,45 @@ FAULTS = [
     ),
     Fault(
         "exit-and-death-weight-exchanged",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "total += weights.exit_weight",
         "total += weights.death_weight",
         "reward",
         "exchanged-fields",
     ),
-    Fault("time-per-step", REWARD, "weights.time_weight * ticks", "weights.time_weight", "reward", "dropped-condition"),
+    Fault(
+        "time-per-step",
+        "npp_env/runtime/reward.pxd",
+        "weights.time_weight * ticks",
+        "weights.time_weight",
+        "reward",
+        "dropped-condition",
+    ),
     Fault(
         "gold-paid-again-and-again", REWARD, "(ninja.gold - gold_before)", "ninja.gold", "reward", "dropped-condition"
     ),
-    Fault("steps-after-the-end-pay", REWARD, "if ticks == 0:", "if ticks < 0:", "reward", "dropped-condition"),
+    Fault(
+        "steps-after-the-end-pay",
+        "npp_env/runtime/reward.pxd",
+        "if ticks == 0:",
+        "if ticks < 0:",
+        "reward",
+        "dropped-condition",
+    ),
     Fault(
         "death-pays-the-other-way",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "total += weights.death_weight",
         "total -= weights.death_weight",
         "reward",
         "sign",
     ),
-    Fault("end-has-a-potential", REWARD, "if terminated:", "if not terminated:", "reward", "sign"),
+    Fault(
+        "end-has-a-potential", "npp_env/runtime/reward.pxd", "if terminated:", "if not terminated:", "reward", "sign"
+    ),
     Fault(
         "shaping-without-discount",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "(weights.discount * after - before)",
         "(after - before)",
         "reward",
@@ -59,7 +75,7 @@ FAULTS = [
     ),
     Fault(
         "shaping-backwards",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "(weights.discount * after - before)",
         "(before - weights.discount * after)",
         "reward",
@@ -67,7 +83,7 @@ FAULTS = [
     ),
     Fault(
         "time-and-gold-weight-exchanged",
-        REWARD,
+        "npp_env/runtime/reward.pxd",
         "weights.gold_weight * (",
         "weights.time_weight * (",
         "reward",
