@@ -8,6 +8,8 @@ import pytest
 import npp_env.graph
 from npp_env import NppEnv
 from npp_env.level import Level
+from npp_env.sim import compile_level
+from npp_env.sim.doors import door_configuration
 from reference.graph import graph_of
 from reference.graph_levels import cave, changed_state, gallery, halves_match, observed, put, state_of
 from reference.paths import nodes_at, potentials, reachability_rows
@@ -162,8 +164,6 @@ def test_the_networkx_graph(level):
 def test_configurations_of_states(doors, exits):
     level = CAVES[1]
     _, state = start(level)
-    scene = scene_of(level, changed_state(level, state, doors=doors, exits=exits))
-    flags = np.array([entity.flag for entity in scene.entities if entity.flag is not None], np.uint8)
-    number = int.from_bytes(npp_env.graph.graph_of(level).configuration_of(flags), "little")
+    number = door_configuration(changed_state(level, state, doors=doors, exits=exits), compile_level(level))
     # Two locked and two trap doors come first.
     assert number == sum(1 << door for door in doors) + sum(1 << (4 + place) for place in exits)
