@@ -43,6 +43,12 @@ def test_every_kind_and_area_is_there():
     assert {area for area, _ in CATALOGUE} >= AREAS
 
 
+def test_there_are_many_and_few_are_invisible():
+    invisible = [fault.name for _, fault in CATALOGUE if fault.invisible]
+    assert len(CATALOGUE) >= 200
+    assert len(invisible) <= 0.02 * len(CATALOGUE)
+
+
 def test_every_fault_has_tests_that_exist():
     assert {fault.tests for _, fault in CATALOGUE} <= set(GROUPS)
     paths = {
@@ -294,8 +300,8 @@ def test_headers_reach_every_module_that_imports_them():
     dependencies = Dependencies(ROOT)
     compiled = [source for source in {fault.source for _, fault in CATALOGUE} if dependencies.affected_by(source)]
     headers = [source for source in compiled if source.endswith(".pxd")]
-    assert headers
-    assert all(len(dependencies.affected_by(source)) > 1 for source in headers)
+    # A header may serve a single module; most serve several.
+    assert max(len(dependencies.affected_by(source)) for source in headers) > 5
     assert all(len(dependencies.affected_by(source)) == 1 for source in compiled if source not in headers)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ..faults import Fault
 
+BUFFERS = "npp_env/observe/buffers.py"
+DOORS = "npp_env/sim/doors.pxd"
 ENGINE = "npp_env/runtime/engine.pyx"
-EPISODES = "npp_env/runtime/episodes.py"
-
 ENVIRONMENT = "npp_env/env.py"
+EPISODES = "npp_env/runtime/episodes.py"
+RESOURCES = "npp_env/runtime/level_resources.py"
 SAMPLING = "npp_env/runtime/sampling.py"
 SAVED = "npp_env/runtime/saved_state.py"
 VECTOR = "npp_env/vector.py"
@@ -66,7 +68,7 @@ FAULTS = [
     Fault(
         "victory-does-not-end",
         ENGINE,
-        "self.terminated_base[i] = ninja.state == 6 or ninja.state == 8",
+        "self.terminated_base[i] = is_over(ninja)",
         "self.terminated_base[i] = ninja.state == 6",
         "episodes",
         "dropped-condition",
@@ -82,17 +84,18 @@ FAULTS = [
     ),
     Fault(
         "doors-are-not-noticed",
-        ENGINE,
-        "(key * 31 + flags[level.doors[d].flag] + 1)",
-        "(key * 31 + 1)",
+        DOORS,
+        "switch_taken(level, d, flags) + 1",
+        "1",
         "episodes",
         "dropped-condition",
+        within="door_digest",
     ),
     Fault(
         "limit-and-steps-exchanged-in-rows",
         ENGINE,
-        "words[2] = limit_frames\n    words[3] = episode_steps",
-        "words[2] = episode_steps\n    words[3] = limit_frames",
+        "row.limit_frames = slot.limit_frames\n        row.episode_steps = slot.episode_steps",
+        "row.limit_frames = slot.episode_steps\n        row.episode_steps = slot.limit_frames",
         "episodes",
         "exchanged-fields",
     ),
@@ -134,9 +137,9 @@ FAULTS = [
     ),
     Fault(
         "everything-behind-gold-is-gold",
-        EPISODES,
-        "level.records[:, 0] == GOLD",
-        "level.records[:, 0] >= GOLD",
+        RESOURCES,
+        "level.records[:, 0] == _GOLD",
+        "level.records[:, 0] >= _GOLD",
         "episodes",
         "dropped-condition",
     ),
@@ -152,8 +155,8 @@ FAULTS = [
     Fault(
         "doors-stay-open-at-a-restart",
         EPISODES,
-        "self.engine.set_paths(i, self._paths(item, 0))",
-        "self.engine.set_paths(i, self._paths(item, self.doors_taken(i)))",
+        "self.engine.set_paths(i, item.paths_of(0))",
+        "self.engine.set_paths(i, item.paths_of(self.doors_taken(i)))",
         "episodes",
         "dropped-condition",
         within="_assign",
@@ -161,36 +164,30 @@ FAULTS = [
     Fault(
         "doors-of-the-first-environment",
         EPISODES,
-        "self._paths(self.resources_of(i), self.doors_taken(i))",
-        "self._paths(self.resources_of(i), self.doors_taken(0))",
+        "self.doors_taken(i)",
+        "self.doors_taken(0)",
         "episodes",
         "wrong-index",
+        within="follow_doors",
     ),
     Fault(
         "doors-closed-by-a-restore",
         EPISODES,
-        "self._paths(item, self.doors_taken(i))",
-        "self._paths(item, 0)",
+        "item.paths_of(self.doors_taken(i))",
+        "item.paths_of(0)",
         "episodes",
         "dropped-condition",
         within="restore",
     ),
     Fault(
         "foreign-level-is-the-first",
-        "npp_env/runtime/level_resources.py",
+        RESOURCES,
         "FOREIGN_LEVEL = -1",
         "FOREIGN_LEVEL = 0",
         "episodes",
         "off-by-one",
     ),
-    Fault(
-        "phase-counts-switches",
-        ENVIRONMENT,
-        '"phase": 1 if switches else 0',
-        '"phase": switches',
-        "episodes",
-        "dropped-condition",
-    ),
+    Fault("phase-counts-switches", ENVIRONMENT, "1 if switches else 0", "switches", "episodes", "dropped-condition"),
     Fault(
         "running-out-of-time-goes-on",
         ENVIRONMENT,
@@ -201,28 +198,29 @@ FAULTS = [
     ),
     Fault(
         "first-episode-is-the-second",
-        ENVIRONMENT,
-        "self._episodes.episodes[0] = -1",
-        "self._episodes.episodes[0] = 0",
+        EPISODES,
+        "self.episodes[i] = -1",
+        "self.episodes[i] = 0",
         "episodes",
         "off-by-one",
+        within="reset",
     ),
     Fault(
         "only-the-first-seed-counts",
         ENVIRONMENT,
-        "if seed is not None or not self._was_reset:",
-        "if not self._was_reset:",
+        "if seed is not None or not self._was_reset else None",
+        "if not self._was_reset else None",
         "episodes",
         "dropped-condition",
     ),
-    Fault("counters-a-byte-early", ENVIRONMENT, "<ii8xb9xb", "<ii8xb8xb", "episodes", "off-by-one"),
     Fault(
         "buffers-do-not-take-turns",
-        ENVIRONMENT,
-        "self._buffer = 1 - self._buffer",
-        "self._buffer = 1",
+        BUFFERS,
+        "self.current = 1 - self.current",
+        "self.current = 1",
         "episodes",
         "neighbouring-constant",
+        within="turn",
     ),
     Fault(
         "one-seed-for-all", VECTOR, "[int(seed) + i for i in", "[int(seed) for i in", "episodes", "dropped-condition"
@@ -231,17 +229,17 @@ FAULTS = [
     Fault(
         "same-step-restart-waits-a-step",
         VECTOR,
-        'engine.slots["fresh"][done] = 0',
-        'engine.slots["fresh"][done] = 1',
+        "episodes.begin(done, fresh=False)",
+        "episodes.begin(done, fresh=True)",
         "episodes",
         "neighbouring-constant",
         within="step",
     ),
     Fault(
         "reset-waits-a-step",
-        VECTOR,
-        'self._engine.slots["fresh"][chosen] = 0',
-        'self._engine.slots["fresh"][chosen] = 1',
+        EPISODES,
+        "self.begin(indices, level, fresh=False)",
+        "self.begin(indices, level, fresh=True)",
         "episodes",
         "neighbouring-constant",
         within="reset",
@@ -265,11 +263,12 @@ FAULTS = [
     ),
     Fault(
         "out-of-time-after-a-reset",
-        VECTOR,
-        "self._engine.truncated[chosen] = False",
-        "self._engine.truncated[chosen] = True",
+        ENGINE,
+        "self.truncated_base[i] = 0",
+        "self.truncated_base[i] = 1",
         "episodes",
         "sign",
+        within="restart_one",
     ),
     Fault(
         "steps-taken-for-ticks",
@@ -340,8 +339,8 @@ FAULTS = [
     Fault(
         "steps-of-a-row-from-its-limit",
         SAVED,
-        'int(header["episode_steps"])',
-        'int(header["limit_frames"])',
+        "index, limit, steps, 0.0",
+        "index, limit, limit, 0.0",
         "episodes",
         "exchanged-fields",
     ),

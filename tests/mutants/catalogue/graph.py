@@ -7,6 +7,7 @@ from ..faults import Fault
 BUILDER = "npp_env/graph/builder.py"
 DIJKSTRA = "npp_env/graph/dijkstra.pyx"
 DISTANCES = "npp_env/graph/distances.py"
+DOORS = "npp_env/sim/doors.py"
 EDGES = "npp_env/graph/edges.py"
 FEATURES = "npp_env/observe/graph_features.pyx"
 FREE_SPACE = "npp_env/graph/free_space.py"
@@ -15,6 +16,7 @@ IMAGES = "npp_env/graph/images.pyx"
 NAVIGATION = "npp_env/graph/navigation.py"
 NODES = "npp_env/graph/nodes.py"
 ONE_WAYS = "npp_env/graph/one_ways.py"
+PATHS = "npp_env/observe/path_features.pyx"
 
 FAULTS = [
     Fault(
@@ -222,9 +224,6 @@ FAULTS = [
         "nodes-a-pixel-off-centre", NODES, "centre = HALF_PX // 2", "centre = HALF_PX // 2 - 1", "graph", "off-by-one"
     ),
     Fault(
-        "pixel-of-a-position-transposed", NODES, "py * HALF_PX + px", "px * HALF_PX + py", "graph", "swapped-arguments"
-    ),
-    Fault(
         "farthest-piece-of-a-half-cell", NODES, "[:, free].argmin(axis=1)", "[:, free].argmax(axis=1)", "graph", "sign"
     ),
     Fault(
@@ -302,8 +301,8 @@ FAULTS = [
     Fault(
         "ways-backwards-through-one-ways",
         DISTANCES,
-        "_group(graph.node_count, target, source, length)",
-        "_group(graph.node_count, source, target, length)",
+        "group_edges(graph.node_count, target, source, length)",
+        "group_edges(graph.node_count, source, target, length)",
         "graph",
         "swapped-arguments",
     ),
@@ -357,12 +356,12 @@ FAULTS = [
         "dropped-condition",
     ),
     Fault(
-        "flags-of-locked-and-trap-doors-exchanged",
-        NAVIGATION,
-        "TRAP_DOOR_TAKEN, LOCKED_DOOR_TAKEN)",
-        "LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN)",
-        "graph",
-        "swapped-arguments",
+        "flag-bits-of-doors-and-exits-exchanged",
+        DOORS,
+        'SWITCHED_EXIT - switched["switched"]',
+        'switched["switched"] - 1',
+        "paths",
+        "exchanged-fields",
     ),
     Fault("one-open-door-of-a-gate-is-enough", NAVIGATION, "].all())", "].any())", "graph", "dropped-condition"),
     Fault(
@@ -391,9 +390,9 @@ FAULTS = [
     ),
     Fault(
         "hops-to-the-exit-from-the-plan",
-        HANDLES,
-        '"exit_next": fields.exit_next',
-        '"exit_next": fields.plan_next',
+        PATHS,
+        'locate(arrays, "exit_next", np.uint16)',
+        'locate(arrays, "plan_next", np.uint16)',
         "paths",
         "exchanged-fields",
     ),

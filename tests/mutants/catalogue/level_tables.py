@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from ..faults import Fault
 
+DRONES = "npp_env/sim/entities/drones.pyx"
+LASERS = "npp_env/sim/entities/lasers.pyx"
+BUILD = "npp_env/sim/entities/build.py"
+LISTS = "npp_env/sim/grid.pxd"
 GRID = "npp_env/sim/grid.pyx"
-ENTITIES = "npp_env/sim/entities.py"
 GEOMETRY = "npp_env/sim/geometry.py"
 TILES = "npp_env/sim/tiles.py"
 
@@ -28,19 +31,18 @@ FAULTS = [
         "sign",
         within="row_free",
     ),
-    Fault("open-doors-block-drones", GRID, "& 1) == 0", "& 1) != 0", "entities", "sign", within="door_closes"),
+    Fault("open-doors-block-drones", GRID, "& DOOR_OPEN) == 0", "& DOOR_OPEN) != 0", "entities", "sign"),
     Fault(
         "movers-listed-by-half-their-row",
-        GRID,
-        "* 25 + row_of(w.movers[m].y)",
-        "* 25 + row_of(w.movers[m].y / 2)",
+        LISTS,
+        "cell_of(b.x, b.y)",
+        "cell_of(b.x, b.y / 2)",
         "entities",
         "wrong-index",
-        within="relist",
     ),
     Fault(
         "drone-starts-in-a-wrong-direction",
-        "npp_env/sim/entities/drones.pyx",
+        DRONES,
         "orientation // 2",
         "orientation // 4",
         "entities",
@@ -48,71 +50,42 @@ FAULTS = [
     ),
     Fault(
         "exit-takes-the-next-record-for-its-switch",
-        ENTITIES,
-        "exit_count if kind == 3 else 1",
-        "1 if kind == 3 else 1",
+        BUILD,
+        "switch_distance(kind, exit_count)",
+        "switch_distance(kind, 1)",
         "entities",
         "wrong-index",
     ),
     Fault(
-        "door-edges-on-the-wrong-side",
-        "npp_env/sim/entities/build.py",
-        "column_of(x - 12 * ox)",
-        "column_of(x + 12 * ox)",
-        "entities",
-        "sign",
+        "door-edges-on-the-wrong-side", BUILD, "column_of(x - 12 * ox)", "column_of(x + 12 * ox)", "entities", "sign"
     ),
     Fault(
-        "lying-door-edges-on-the-wrong-side",
-        "npp_env/sim/entities/build.py",
-        "row_of(y - 12 * oy)",
-        "row_of(y + 12 * oy)",
-        "entities",
-        "sign",
+        "lying-door-edges-on-the-wrong-side", BUILD, "row_of(y - 12 * oy)", "row_of(y + 12 * oy)", "entities", "sign"
     ),
+    Fault("door-closes-half-an-edge", BUILD, "(edge, edge + 1, flag,", "(edge, edge, flag,", "entities", "wrong-index"),
     Fault(
-        "door-closes-half-an-edge",
-        ENTITIES,
-        "(edge, edge + 1, flag, 1,",
-        "(edge, edge, flag, 1,",
-        "entities",
-        "wrong-index",
-    ),
-    Fault(
-        "door-line-too-short",
-        "npp_env/sim/entities/build.py",
-        "(x, y - 12, x, y + 12,",
-        "(x, y - 12, x, y,",
-        "entities",
-        "neighbouring-constant",
+        "door-line-too-short", BUILD, "(x, y - 12, x, y + 12,", "(x, y - 12, x, y,", "entities", "neighbouring-constant"
     ),
     Fault(
         "switch-x-y-swapped",
-        ENTITIES,
-        "float(MAP_UNIT_PX * switch[1])",
-        "float(MAP_UNIT_PX * switch[2])",
+        BUILD,
+        "_, xc, yc, _, _ = records",
+        "_, yc, xc, _, _ = records",
         "entities",
         "swapped-arguments",
     ),
-    Fault(
-        "laser-sense-exchanged",
-        ENTITIES,
-        "-1 if mode == 1 else 1",
-        "1 if mode == 1 else -1",
-        "entities",
-        "sign",
-    ),
+    Fault("laser-sense-exchanged", LASERS, "-1 if e.mode == 1 else 1", "1 if e.mode == 1 else -1", "lasers", "sign"),
     Fault(
         "death-ball-ordinals-from-one",
-        ENTITIES,
-        "link = len(balls)",
-        "link = len(balls) + 1",
+        BUILD,
+        "-1, len(slots[kind])",
+        "-1, len(slots[kind]) + 1",
         "entities",
         "off-by-one",
     ),
     Fault(
         "one-ways-unknown-to-cells-below-them",
-        "npp_env/sim/entities/build.py",
+        BUILD,
         "for dr in range(3):",
         "for dr in range(1, 3):",
         "entities",
@@ -120,9 +93,9 @@ FAULTS = [
     ),
     Fault(
         "number-of-death-balls-from-the-next-count",
-        ENTITIES,
-        "level.counts[25]",
-        "level.counts[26]",
+        BUILD,
+        "(EntityKind.EXIT, EntityKind.DEATH_BALL)",
+        "(EntityKind.EXIT, EntityKind.MINI_DRONE)",
         "entities",
         "wrong-index",
     ),
@@ -135,12 +108,7 @@ FAULTS = [
         "exchanged-fields",
     ),
     Fault(
-        "edges-lost-below-solid-ones",
-        GEOMETRY,
-        "(above != 0) & (below != 0)",
-        "above != 0",
-        "sim",
-        "dropped-condition",
+        "edges-lost-below-solid-ones", GEOMETRY, "(above != 0) & (below != 0)", "above != 0", "sim", "dropped-condition"
     ),
     Fault(
         "upright-middle-edges-of-the-wrong-side",
@@ -159,36 +127,12 @@ FAULTS = [
         "off-by-one",
     ),
     Fault(
-        "arcs-moved-with-their-quadrant",
-        GEOMETRY,
-        "x * is_line + extra.x2",
-        "x + extra.x2",
-        "sim",
-        "dropped-condition",
+        "arcs-moved-with-their-quadrant", GEOMETRY, "x * is_line + extra.x2", "x + extra.x2", "sim", "dropped-condition"
     ),
+    Fault("slope-turned-around", TILES, "_line(0, 24, 24, 0)", "_line(24, 0, 0, 24)", "sim", "swapped-arguments"),
+    Fault("quarter-moon-in-another-quadrant", TILES, "_convex(24, 0, -1, 1)", "_convex(24, 0, 1, 1)", "sim", "sign"),
     Fault(
-        "slope-turned-around",
-        TILES,
-        "_line(0, 24, 24, 0)",
-        "_line(24, 0, 0, 24)",
-        "sim",
-        "swapped-arguments",
-    ),
-    Fault(
-        "quarter-moon-in-another-quadrant",
-        TILES,
-        "_convex(24, 0, -1, 1)",
-        "_convex(24, 0, 1, 1)",
-        "sim",
-        "sign",
-    ),
-    Fault(
-        "quarter-pipe-convex",
-        TILES,
-        "_concave(24, 24, -1, -1)",
-        "_convex(24, 24, -1, -1)",
-        "sim",
-        "exchanged-fields",
+        "quarter-pipe-convex", TILES, "_concave(24, 24, -1, -1)", "_convex(24, 24, -1, -1)", "sim", "exchanged-fields"
     ),
     Fault(
         "raised-steep-slope-exchanged-sides",
@@ -208,11 +152,6 @@ FAULTS = [
     ),
     Fault("slopes-are-floor-for-guards", TILES, '"s": 1', '"s": 2', "sim", "neighbouring-constant"),
     Fault(
-        "one-edge-tile-at-the-other-side",
-        TILES,
-        '"....++", "......"',
-        '"++....", "......"',
-        "sim",
-        "exchanged-fields",
+        "one-edge-tile-at-the-other-side", TILES, '"....++", "......"', '"++....", "......"', "sim", "exchanged-fields"
     ),
 ]

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from ..faults import Fault
 
+CONTACT = "npp_env/sim/contact.pxd"
 NINJA = "npp_env/sim/ninja.pyx"
 DECIDE = "npp_env/sim/decide.pyx"
 WALLS = "npp_env/sim/walls.pyx"
+SWEEPS = "npp_env/sim/sweeps.pyx"
 KERNEL = "npp_env/sim/kernel.pyx"
 
 FAULTS = [
-    Fault(
-        "impact-base-too-high",
-        NINJA,
-        "IMPACT_BASE = 6.0",
-        "IMPACT_BASE = 6.1",
-        "sim",
-        "neighbouring-constant",
-    ),
+    Fault("impact-base-too-high", NINJA, "IMPACT_BASE = 6.0", "IMPACT_BASE = 6.1", "sim", "neighbouring-constant"),
     Fault(
         "impact-counts-the-slope-too-much",
         NINJA,
@@ -53,15 +48,7 @@ FAULTS = [
         "dropped-condition",
         within="integrate",
     ),
-    Fault(
-        "ninja-sweeps-a-narrower-circle",
-        NINJA,
-        "dx, dy, 5)",
-        "dx, dy, 4)",
-        "sim",
-        "wrong-radius",
-        within="push_from_tiles",
-    ),
+    Fault("ninja-sweeps-a-narrower-circle", NINJA, "SWEEP_RADIUS = 5", "SWEEP_RADIUS = 4", "sim", "wrong-radius"),
     Fault(
         "speed-kept-into-walls",
         NINJA,
@@ -70,7 +57,7 @@ FAULTS = [
         "sim",
         "dropped-condition",
     ),
-    Fault("walls-count-as-floor", NINJA, "dy >= -0.0001", "dy >= 0.0001", "sim", "sign"),
+    Fault("walls-count-as-floor", CONTACT, "rise >= -0.0001", "rise >= 0.0001", "sim", "sign"),
     Fault(
         "floor-normal-components-exchanged",
         NINJA,
@@ -79,20 +66,13 @@ FAULTS = [
         "sim",
         "exchanged-fields",
     ),
-    Fault(
-        "impact-without-the-normals-y",
-        NINJA,
-        "nx * w.vxo + ny * w.vyo",
-        "nx * w.vxo - ny * w.vyo",
-        "sim",
-        "sign",
-    ),
-    Fault("pushed-out-once-only", NINJA, "range(4)", "range(1)", "sim", "neighbouring-constant"),
+    Fault("impact-without-the-normals-y", NINJA, "nx * w.vxo + ny * w.vyo", "nx * w.vxo - ny * w.vyo", "sim", "sign"),
+    Fault("pushed-out-once-only", NINJA, "ROUNDS = 4", "ROUNDS = 1", "sim", "neighbouring-constant"),
     Fault(
         "tiles-pushed-out-with-a-smaller-radius",
         NINJA,
-        "length = 10 - d * side",
-        "length = 9 - d * side",
+        "length = NINJA_RADIUS - d",
+        "length = NINJA_RADIUS - 1 - d",
         "sim",
         "wrong-radius",
     ),
@@ -107,18 +87,34 @@ FAULTS = [
     Fault("air-acceleration-of-the-floor", DECIDE, "A_AIR * n.h", "A_FLOOR * n.h", "sim", "exchanged-fields"),
     Fault("skids-too-long", DECIDE, "n.vx = n.vx * F_SKID", "n.vx = n.vx * F_STAND", "sim", "exchanged-fields"),
     Fault(
-        "slides-down-walls-unbraked",
-        DECIDE,
-        "n.vy = n.vy * F_WALL",
-        "n.vy = n.vy * F_SKID",
-        "sim",
-        "exchanged-fields",
+        "slides-down-walls-unbraked", DECIDE, "n.vy = n.vy * F_WALL", "n.vy = n.vy * F_SKID", "sim", "exchanged-fields"
     ),
-    Fault("jump-held-a-tick-longer", DECIDE, "n.hold > 45", "n.hold > 46", "sim", "off-by-one"),
-    Fault("jump-buffer-a-tick-short", DECIDE, "n.b_jump < 5", "n.b_jump < 4", "sim", "off-by-one"),
-    Fault("wall-buffer-a-tick-short", DECIDE, "n.b_wall < 5", "n.b_wall < 4", "sim", "off-by-one"),
-    Fault("floor-buffer-a-tick-short", DECIDE, "n.b_floor < 5", "n.b_floor < 4", "sim", "off-by-one"),
-    Fault("pad-buffer-a-tick-short", DECIDE, "n.b_pad < 4", "n.b_pad < 3", "sim", "off-by-one"),
+    Fault("jump-held-a-tick-longer", DECIDE, "LONGEST_JUMP = 45", "LONGEST_JUMP = 46", "sim", "off-by-one"),
+    Fault(
+        "jump-buffer-a-tick-short",
+        DECIDE,
+        "n.b_jump < BUFFER_TICKS",
+        "n.b_jump < BUFFER_TICKS - 1",
+        "sim",
+        "off-by-one",
+    ),
+    Fault(
+        "wall-buffer-a-tick-short",
+        DECIDE,
+        "n.b_wall < BUFFER_TICKS",
+        "n.b_wall < BUFFER_TICKS - 1",
+        "sim",
+        "off-by-one",
+    ),
+    Fault(
+        "floor-buffer-a-tick-short",
+        DECIDE,
+        "n.b_floor < BUFFER_TICKS",
+        "n.b_floor < BUFFER_TICKS - 1",
+        "sim",
+        "off-by-one",
+    ),
+    Fault("pad-buffer-a-tick-short", DECIDE, "n.b_pad <= PAD_TICKS", "n.b_pad < PAD_TICKS", "sim", "off-by-one"),
     Fault("jump-too-weak", DECIDE, "jy = -2.0", "jy = -1.9", "sim", "neighbouring-constant"),
     Fault(
         "wall-jump-too-weak",
@@ -133,12 +129,7 @@ FAULTS = [
     Fault("upright-pad-jump-too-strong", DECIDE, "m = 1.7", "m = 2", "sim", "neighbouring-constant"),
     Fault("uphill-speed-sign", DECIDE, "s * n.fny * -n.fnx", "s * n.fny * n.fnx", "sim", "sign"),
     Fault(
-        "uphill-skid-without-the-second-normal",
-        DECIDE,
-        "f * (n.fny * n.fny)",
-        "f * n.fny",
-        "sim",
-        "dropped-condition",
+        "uphill-skid-without-the-second-normal", DECIDE, "f * (n.fny * n.fny)", "f * n.fny", "sim", "dropped-condition"
     ),
     Fault(
         "winner-brakes-in-the-air",
@@ -149,22 +140,8 @@ FAULTS = [
         "exchanged-fields",
     ),
     Fault("floor-buffer-set-in-the-air", DECIDE, "if not n.air:", "if n.air:", "sim", "sign", within="decide"),
-    Fault(
-        "walls-touched-from-afar",
-        WALLS,
-        "TOUCH_RADIUS = 10.1",
-        "TOUCH_RADIUS = 10.5",
-        "sim",
-        "wrong-radius",
-    ),
-    Fault(
-        "front-faces-not-preferred",
-        WALLS,
-        "FRONT_BONUS = 0.1",
-        "FRONT_BONUS = 0.0",
-        "sim",
-        "neighbouring-constant",
-    ),
+    Fault("walls-touched-from-afar", WALLS, "TOUCH_RADIUS = 10.1", "TOUCH_RADIUS = 10.5", "sim", "wrong-radius"),
+    Fault("front-faces-not-preferred", WALLS, "FRONT_BONUS = 0.1", "FRONT_BONUS = 0.0", "sim", "neighbouring-constant"),
     Fault(
         "convex-arcs-turned-inside-out",
         WALLS,
@@ -185,7 +162,7 @@ FAULTS = [
     ),
     Fault(
         "points-met-at-the-far-side",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "(-p - sqrt(k)) / speed",
         "(-p + sqrt(k)) / speed",
         "sim",
@@ -194,7 +171,7 @@ FAULTS = [
     ),
     Fault(
         "arcs-met-from-inside-too-late",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "inner = ARC_RADIUS - rho",
         "inner = ARC_RADIUS",
         "sim",
@@ -203,7 +180,7 @@ FAULTS = [
     ),
     Fault(
         "segments-swept-beyond-their-end",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "t1 >= 0 and t1 <= length",
         "t1 >= 0",
         "sim",
@@ -212,7 +189,7 @@ FAULTS = [
     ),
     Fault(
         "ray-walks-the-far-axis-first",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "next_x < next_y",
         "next_x > next_y",
         "lasers",
@@ -221,7 +198,7 @@ FAULTS = [
     ),
     Fault(
         "ray-enters-cells-a-step-late",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "(c * 24 - x) / dx",
         "((c - 1) * 24 - x) / dx",
         "lasers",
@@ -230,7 +207,7 @@ FAULTS = [
     ),
     Fault(
         "sweep-goes-on-after-a-touch",
-        "npp_env/sim/sweeps.pyx",
+        SWEEPS,
         "if tau == 0:",
         "if tau < 0:",
         "sim",
@@ -257,12 +234,6 @@ FAULTS = [
         within="run_ticks",
     ),
     Fault(
-        "mines-alone-do-not-react",
-        KERNEL,
-        "if w.level.n_react or w.level.n_mines:",
-        "if w.level.n_react:",
-        "entities",
-        "dropped-condition",
-        within="run_ticks",
+        "mines-alone-do-not-react", KERNEL, "if w.level.n_react:", "if w.level.n_react > 1:", "entities", "off-by-one"
     ),
 ]

@@ -93,8 +93,8 @@ FAULTS = [
     Fault(
         "distance-and-reachability-exchanged",
         PACKING,
-        "((0, 1, 4), (5, 6), (7,))",
-        "((0, 1, 4), (5,), (7,))",
+        "_plane(row, count, columns))",
+        "_plane(row, count, columns[::-1]))",
         "packing",
         "wrong-index",
     ),
@@ -205,8 +205,8 @@ FAULTS = [
     Fault(
         "state-vector-without-its-header",
         BUFFERS,
-        "return STATE_HEADER_BYTES + self.state_bytes",
-        "return STATE_HEADER_BYTES // 2 + self.state_bytes",
+        "return STATE_ROW.itemsize + self.state_bytes",
+        "return STATE_ROW.itemsize // 2 + self.state_bytes",
         "buffers",
         "neighbouring-constant",
     ),

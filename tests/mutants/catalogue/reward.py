@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from ..faults import Fault
 
-REWARD = "npp_env/runtime/reward.pyx"
-
 ENGINE = "npp_env/runtime/engine.pyx"
-EPISODES = "npp_env/runtime/episodes.py"
 PATHS = "npp_env/observe/path_features.pyx"
+REWARD = "npp_env/runtime/reward.pxd"
 
 FAULTS = [
     Fault(
         "discount-on-the-potential-before",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "(weights.discount * after - before)",
         "(after - weights.discount * before)",
         "reward",
@@ -22,14 +20,14 @@ FAULTS = [
     Fault(
         "every-switch-pays",
         REWARD,
-        "if switches_before == 0 and ninja.switches > 0:",
-        "if ninja.switches > switches_before:",
+        "if before.switches == 0 and ninja.switches > 0:",
+        "if ninja.switches > before.switches:",
         "reward",
         "dropped-condition",
     ),
     Fault(
         "exit-and-death-weight-exchanged",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "total += weights.exit_weight",
         "total += weights.death_weight",
         "reward",
@@ -37,18 +35,18 @@ FAULTS = [
     ),
     Fault(
         "time-per-step",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "weights.time_weight * ticks",
         "weights.time_weight",
         "reward",
         "dropped-condition",
     ),
     Fault(
-        "gold-paid-again-and-again", REWARD, "(ninja.gold - gold_before)", "ninja.gold", "reward", "dropped-condition"
+        "gold-paid-again-and-again", REWARD, "(ninja.gold - before.gold)", "ninja.gold", "reward", "dropped-condition"
     ),
     Fault(
         "steps-after-the-end-pay",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "if ticks == 0:",
         "if ticks < 0:",
         "reward",
@@ -56,18 +54,16 @@ FAULTS = [
     ),
     Fault(
         "death-pays-the-other-way",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "total += weights.death_weight",
         "total -= weights.death_weight",
         "reward",
         "sign",
     ),
-    Fault(
-        "end-has-a-potential", "npp_env/runtime/reward.pxd", "if terminated:", "if not terminated:", "reward", "sign"
-    ),
+    Fault("end-has-a-potential", REWARD, "if terminated:", "if not terminated:", "reward", "sign"),
     Fault(
         "shaping-without-discount",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "(weights.discount * after - before)",
         "(after - before)",
         "reward",
@@ -75,7 +71,7 @@ FAULTS = [
     ),
     Fault(
         "shaping-backwards",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "(weights.discount * after - before)",
         "(before - weights.discount * after)",
         "reward",
@@ -83,7 +79,7 @@ FAULTS = [
     ),
     Fault(
         "time-and-gold-weight-exchanged",
-        "npp_env/runtime/reward.pxd",
+        REWARD,
         "weights.gold_weight * (",
         "weights.time_weight * (",
         "reward",
@@ -134,24 +130,24 @@ FAULTS = [
     Fault(
         "potential-of-the-dead-after-a-restore",
         ENGINE,
-        "0.0 if over else potential(&view)",
+        "0.0 if is_over(view.world.ninja) else potential(&view)",
         "potential(&view)",
         "reward",
         "dropped-condition",
     ),
     Fault(
         "gold-and-switches-before-exchanged",
-        ENGINE,
-        "ticks, gold, switches)",
-        "ticks, switches, gold)",
+        REWARD,
+        "(ninja.gold - before.gold)",
+        "(ninja.gold - before.switches)",
         "reward",
-        "swapped-arguments",
+        "exchanged-fields",
     ),
     Fault(
         "weights-of-switch-and-exit-exchanged",
-        EPISODES,
-        "weights.switch_weight,\n            weights.exit_weight",
-        "weights.exit_weight,\n            weights.switch_weight",
+        REWARD,
+        "total += weights.switch_weight\n    if ninja.state == CELEBRATING:\n        total += weights.exit_weight",
+        "total += weights.exit_weight\n    if ninja.state == CELEBRATING:\n        total += weights.switch_weight",
         "reward",
         "exchanged-fields",
     ),
