@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import NppError, RecordingError
+from npp_env.errors import MissingDependencyError, NppError, RecordingError
 from npp_env.recording import Recording
 from npp_env.render import palette
-from npp_env.render.extras import ExtraNotInstalled
 from npp_env.render.picture import draw_rgb
 from npp_env.sim.simulation import Simulation
 
@@ -44,7 +43,7 @@ def write_video(
         colours: uint8 (256, 3), those of a GIF; None to take them from the first picture.
 
     Raises:
-        ExtraNotInstalled: The library that writes this format is missing.
+        MissingDependencyError: The library that writes this format is missing.
         NppError: The suffix is neither, there are no pictures, or fps is not positive.
     """
     suffix = Path(path).suffix.lower()
@@ -82,7 +81,7 @@ def record_video(
 
     Raises:
         RecordingError: The recording has no level.
-        ExtraNotInstalled: The library that writes this format is missing.
+        MissingDependencyError: The library that writes this format is missing.
         NppError: `every` or `scale` is out of range, or the suffix is unknown.
     """
     is_gif = Path(path).suffix.lower() == GIF_SUFFIX
@@ -157,7 +156,7 @@ def _write_mp4(path: str | os.PathLike[str], frames: Iterable[NDArray[np.uint8]]
         # Its absence would show only when the first picture is written.
         importlib.import_module("imageio_ffmpeg")
     except ImportError as error:
-        raise ExtraNotInstalled(f"an MP4 needs imageio with ffmpeg; {_PIP_LINE}") from error
+        raise MissingDependencyError(f"an MP4 needs imageio with ffmpeg; {_PIP_LINE}") from error
     writer = imageio.get_writer(os.fspath(path), format="FFMPEG", mode="I", fps=fps, quality=8, macro_block_size=2)
     with writer:
         for frame in frames:
@@ -173,7 +172,7 @@ def _write_gif(
     try:
         from PIL import Image
     except ImportError as error:
-        raise ExtraNotInstalled(f"a GIF needs Pillow, which comes with imageio; {_PIP_LINE}") from error
+        raise MissingDependencyError(f"a GIF needs Pillow, which comes with imageio; {_PIP_LINE}") from error
     # One palette for all frames: what does not change stays equal byte for byte, and is not stored again.
     table: Any = None
     if colours is not None:

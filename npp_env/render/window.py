@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import NppError
-from npp_env.render.extras import ExtraNotInstalled
+from npp_env.errors import MissingDependencyError, NppError
 
 WINDOW_SIZE = (1056, 600)
 FRAMES_PER_SECOND = 60
@@ -18,12 +17,12 @@ def load_pygame() -> Any:
     """The pygame module.
 
     Raises:
-        ExtraNotInstalled: It is not there.
+        MissingDependencyError: It is not there.
     """
     try:
         import pygame
     except ImportError as error:
-        raise ExtraNotInstalled("a window needs pygame; install it with `pip install pygame`") from error
+        raise MissingDependencyError("a window needs pygame; install it with `pip install pygame`") from error
     return pygame
 
 
@@ -35,7 +34,7 @@ class Window:
         frames_per_second: `show` waits so that it is called no more often than this; 0 for no waiting.
 
     Raises:
-        ExtraNotInstalled: pygame is missing.
+        MissingDependencyError: pygame is missing.
         NppError: There is no display to open a window on.
     """
 
