@@ -298,6 +298,13 @@ def test_flat_vectors_join_the_keys_in_their_order(keys):
         assert position == len(vector)
 
 
+def test_bounds_of_flat_vectors_are_those_of_their_keys():
+    keys = ("game_state", "action_mask", "global_view")
+    space = NppEnv(levels=[rich_levels()[0]], **config_of(keys, "flat")).observation_space
+    assert space.low.tolist() == [-1.0] * 34 + [0.0] * (6 + 100 * 176)
+    assert space.high.tolist() == [1.0] * (34 + 6) + [255.0] * (100 * 176)
+
+
 def state_length(level: Level) -> int:
     """144 bytes of the ninja, 40 for every mover (two for a laser), one for every flag, in eights."""
     kinds = level.records[:, 0].tolist()
