@@ -20,14 +20,6 @@ from npp_env.recording import Recording, save_recording, write_attract, write_re
 WALK = "first_steps/walk"
 
 
-def has_module(name: str) -> bool:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
-
-
 def run(capsys, *arguments: str, code: int = 0) -> tuple[str, str]:
     assert main([str(argument) for argument in arguments]) == code
     captured = capsys.readouterr()
@@ -130,7 +122,6 @@ def test_show_draws_the_shape_of_tiles(capsys, tmp_path):
     assert "\x1b[1;97m@\x1b[0m" in draw_level(level, color=True)
 
 
-@pytest.mark.skipif(not has_module("npp_env.render.picture"), reason="pictures are not there yet")
 def test_show_as_png(capsys, tmp_path):
     path = tmp_path / "walk.png"
     run(capsys, "levels", "show", WALK, "-o", path)
@@ -247,7 +238,6 @@ def test_replay_errors(capsys, tmp_path, winning):
         assert message in err
 
 
-@pytest.mark.skipif(not has_module("npp_env.render.video"), reason="videos are not there yet")
 def test_replay_as_video(capsys, tmp_path, winning):
     _, path, inputs = winning
     (tmp_path / "inputs.bin").write_bytes(inputs[:40].tobytes())
