@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: demo test test-optional test-oldest test-zig check lint types package wheels build docs sanitize mutants
-.PHONY: mutants-sample bench clean
+.PHONY: mutants-sample faults fuzz bench clean
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
 $(VENV)/.ready: setup.cfg pyproject.toml setup.py build_backend.py
@@ -85,6 +85,19 @@ docs:
 
 sanitize: build
 	$(BIN)/python tests/sanitize.py
+	$(BIN)/python tests/sanitize_threads.py
+
+# Kills, full disks, foreign files, jumping clocks, interrupts and forks, every outcome checked: a short round, or
+# `make faults FAULTS="--full"`; `--kills N`, `--only storage` and more stand in `python -m tests.faults --help`.
+faults: build
+	$(BIN)/python -m tests.faults $(FAULTS)
+
+# Every entrance that takes bytes or text, under the sanitizers and with coverage, for as long as told:
+# `make fuzz ENTRANCE=map SECONDS=600`, `make fuzz EXECUTIONS=1000000`.
+ENTRANCE ?= all
+FUZZ_LENGTH = $(if $(EXECUTIONS),--executions $(EXECUTIONS)) $(if $(SECONDS),--seconds $(SECONDS))
+fuzz: build
+	$(BIN)/python -m tests.fuzz --entrance $(ENTRANCE) $(FUZZ_LENGTH)
 
 # Small bugs planted one at a time, to see whether the tests notice; and a few of them, drawn at random.
 mutants: build

@@ -15,7 +15,11 @@ from build_backend import CompilerMissingError, compiler_command
 
 ROOT = Path(__file__).parent
 COMPILED = sorted((ROOT / "npp_env").rglob("*.pyx"))
-SANITIZE = os.environ.get("NPP_SANITIZE") == "1"
+SANITIZERS = {
+    "1": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"],
+    "thread": ["-fsanitize=thread"],
+}
+SANITIZE = SANITIZERS.get(os.environ.get("NPP_SANITIZE", ""), [])
 
 
 def source_digests() -> dict[str, str]:
@@ -30,10 +34,11 @@ def extensions() -> list[Extension]:
         compile_args, link_args = ["/O2", "/fp:precise"], []
     else:
         # Every build agrees to the last bit: no fused multiply-add, no fast-math.
-        compile_args, link_args = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno"], []
+        compile_args = ["-O3", "-g0", "-ffp-contract=off", "-fno-math-errno", "-pthread"]
+        link_args = ["-pthread"]
     if SANITIZE:
-        flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-        compile_args, link_args = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", *flags], flags
+        compile_args = ["-O1", "-g", "-ffp-contract=off", "-fno-omit-frame-pointer", "-pthread", *SANITIZE]
+        link_args = ["-pthread", *SANITIZE]
     return [
         Extension(
             ".".join(source.relative_to(ROOT).with_suffix("").parts),
@@ -55,7 +60,7 @@ def translate(modules: list[Extension]) -> None:
         quiet=True,
         compiler_directives={
             "language_level": 3,
-            "boundscheck": SANITIZE,
+            "boundscheck": bool(SANITIZE),
             "wraparound": False,
             "cdivision": True,
             "initializedcheck": False,

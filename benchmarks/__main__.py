@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-LEFT_OUT_WHEN_QUICK = frozenset({"cache", "rollouts", "scaling", "solver"})
+LEFT_OUT_WHEN_QUICK = frozenset({"cache", "rollouts", "scaling", "solver", "threads"})
 """Without names, `--quick` is for a look within a minute: these are run when they are named."""
 
 

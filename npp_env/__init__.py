@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from npp_env.config import EnvironmentConfig, GraphConfig, ObservationConfig, RenderConfig, RewardConfig
     from npp_env.env import NppEnv, create_environment
+    from npp_env.errors import LevelWarning
     from npp_env.level import Level
     from npp_env.rollouts.decoder import ObservationDecoder
     from npp_env.sim import Simulation
@@ -25,6 +26,7 @@ _HOMES = {
     "EnvironmentConfig": "npp_env.config",
     "GraphConfig": "npp_env.config",
     "Level": "npp_env.level",
+    "LevelWarning": "npp_env.errors",
     "NppEnv": "npp_env.env",
     "NppVectorEnv": "npp_env.vector",
     "ObservationConfig": "npp_env.config",
@@ -40,6 +42,7 @@ __all__ = [
     "EnvironmentConfig",
     "GraphConfig",
     "Level",
+    "LevelWarning",
     "NppEnv",
     "NppVectorEnv",
     "ObservationConfig",

@@ -10,24 +10,26 @@ import dataclasses
 import difflib
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
 from npp_env.errors import ArgumentNameError, ConfigError
+from npp_env.level.validation import shorten
 from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, LAYOUTS, OBSERVATION_KEYS, ROWS, Capacity
+from npp_env.printable import printable
 
 _Config = TypeVar("_Config", bound="_Checked")
 
 
 def _require(ok: bool, name: str, value: object, allowed: str) -> None:
     if not ok:
-        raise ConfigError(f"{name} is {value!r}; it must be {allowed}")
+        raise ConfigError(f"{name} is {shorten(value)}; it must be {allowed}")
 
 
 def _allowed_instead(name: str, known: list[str]) -> str:
-    close = difflib.get_close_matches(name, known, 1)
+    close = difflib.get_close_matches(name[:60], known, 1)
     return (f" (did you mean {close[0]!r}?)" if close else "") + f"; allowed are {', '.join(known)}"
 
 
@@ -44,13 +46,14 @@ class _Checked:
             ConfigError: An unknown key, or a value that the field does not take.
         """
         if not isinstance(values, Mapping):
-            raise ConfigError(f"{_prefix or cls.__name__} is {values!r}; it must be a dictionary or a {cls.__name__}")
+            what = _prefix.rstrip(".") or cls.__name__
+            raise ConfigError(f"{what} is {shorten(values)}; it must be a dictionary or a {cls.__name__}")
         hints = typing.get_type_hints(cls)
         known = [entry.name for entry in dataclasses.fields(cls)]  # type: ignore[arg-type]
         arguments = {}
         for key, value in values.items():
             if key not in known:
-                raise ConfigError(f"unknown key {_prefix}{key!s}{_allowed_instead(str(key), known)}")
+                raise ConfigError(f"unknown key {_prefix}{printable(str(key), 60)}{_allowed_instead(str(key), known)}")
             section = hints[key]
             if isinstance(section, type) and issubclass(section, _Checked) and not isinstance(value, section):
                 value = section.from_dict(value, f"{_prefix}{key}.")
@@ -106,7 +109,7 @@ class ObservationConfig(_Checked):
             _require(key in OBSERVATION_KEYS, "observation.keys", key, f"out of {', '.join(OBSERVATION_KEYS)}")
         _require(len(set(keys)) == len(keys), "observation.keys", keys, "without repetitions")
         object.__setattr__(self, "keys", tuple(keys))
-        _require(self.layout in LAYOUTS, "observation.layout", self.layout, f"one of {', '.join(LAYOUTS)}")
+        _require(_is_one_of(self.layout, LAYOUTS), "observation.layout", self.layout, f"one of {', '.join(LAYOUTS)}")
         _require_int("observation.max_entities", self.max_entities, 1, 64)
 
 
@@ -182,7 +185,7 @@ class EnvironmentConfig(_Checked):
 
     Attributes:
         levels: Which levels, as `npp_env.level.LevelSet.parse` takes it: `shipped`, `shipped:GROUP`,
-            `shipped:GROUP/NAME`, a file, a folder, a glob, or a list of these.
+            `shipped:GROUP/NAME`, a file, a folder, a glob, `pack:FILE`, `pack:FILE#12`, or a list of these.
         frame_skip: Physics ticks per step.
         max_episode_frames: Ticks after which an episode is truncated, at the end of the step that reaches them; `auto`
             gives 600 and 4 more for each tile of the map that is not full; None never truncates.
@@ -210,14 +213,14 @@ class EnvironmentConfig(_Checked):
         if isinstance(self.levels, list):
             object.__setattr__(self, "levels", tuple(self.levels))
         _require(
-            (isinstance(self.levels, str) and self.levels != "")
+            _is_name(self.levels)
             or (isinstance(self.levels, tuple) and len(self.levels) > 0 and all(map(_is_name, self.levels))),
             "levels",
             self.levels,
             "a level specification such as 'shipped:mines', a path, or a non-empty list of these",
         )
         _require_int("frame_skip", self.frame_skip, 1, 3600)
-        if self.max_episode_frames is not None and self.max_episode_frames != "auto":
+        if self.max_episode_frames is not None and not _is_one_of(self.max_episode_frames, ("auto",)):
             _require(
                 type(self.max_episode_frames) is int and 1 <= self.max_episode_frames <= 10_000_000,
                 "max_episode_frames",
@@ -305,7 +308,12 @@ def _require_int(name: str, value: object, low: int, high: int) -> None:
 
 
 def _is_name(value: object) -> bool:
-    return isinstance(value, str) and value != ""
+    return isinstance(value, str) and value != "" and "\0" not in value
+
+
+def _is_one_of(value: object, allowed: Collection[str]) -> bool:
+    # Anything else than text might answer a comparison with an array.
+    return isinstance(value, str) and value in allowed
 
 
 def resolve_config(
@@ -324,8 +332,8 @@ def resolve_config(
         if name not in known:
             # Libraries that try several arguments (TorchRL tries `frameskip`) look for Python's own wording.
             raise ArgumentNameError(f"unexpected keyword argument {name!r}{_allowed_instead(name, known)}")
-    if preset is not None and preset not in PRESETS:
-        raise ConfigError(f"preset is {preset!r}; it must be one of {', '.join(PRESETS)}")
+    if preset is not None and not _is_one_of(preset, PRESETS):
+        raise ConfigError(f"preset is {shorten(preset)}; it must be one of {', '.join(PRESETS)}")
     if isinstance(config, EnvironmentConfig):
         if preset is not None:
             raise ConfigError(f"give either a configuration object or preset={preset!r}, not both")
@@ -334,7 +342,7 @@ def resolve_config(
         resolved = PRESETS[preset]() if preset is not None else EnvironmentConfig()
         if config is not None:
             if not isinstance(config, Mapping):
-                raise ConfigError(f"config is {config!r}; it must be an EnvironmentConfig or a dictionary")
+                raise ConfigError(f"config is {shorten(config)}; it must be an EnvironmentConfig or a dictionary")
             resolved = resolved.with_overrides(config)
     return _shared(resolved.with_overrides(overrides) if overrides else resolved)
 

@@ -13,14 +13,19 @@ from numpy.typing import NDArray
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
+from npp_env.level.validation import shorten
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
+from npp_env.runtime.episodes import Episodes, checked_options, split_levels
 from npp_env.runtime.level_resources import FOREIGN_LEVEL
 from npp_env.runtime.memory import MemoryReport, memory_report
-from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
+from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
+from npp_env.runtime.step_results import INFO_KEYS
+from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.outcome import outcome_of
+from npp_env.sim.turn import Turn
 
+_CALLER_ALONE = ThreadPool(1)
 ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
 
 
@@ -42,20 +47,30 @@ class NppEnv(gym.Env[Any, Any]):
       -1, 0, 1; 28 last jump input; 29, 30 direction of the last launch pad, 0 before the first; 31 share of the time
       that is left, 1 without a limit, below 0 beyond it; 32 an exit switch was taken; 33 share of the gold that is
       left, 0 where there is none at all.
-    - `entity_states` (max_entities, 28) float16: the nearest entities that still matter, nearest first (ties: in map
-      order, open exits last), then rows of zeros. Collected gold and touched switches do not matter any more; an exit
-      does once its switch was taken; a door or exit stands where its switch is. 0 present; 1, 2 position relative to
-      the ninja / (1056, 600); 3, 4 velocity / 12, that of drones, floor guards, thwumps and shove thwumps being the
-      speed of their phase even where something blocks them; 5, 6 direction: of pads and one-ways their normal, of
-      drones that of travel, of thwumps that of the charge, of shove thwumps that of the way back, of lasers the beam;
-      7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule / 3; floor guards: -1 running left,
-      0, 1 right; thwumps: -1 returning, 0, 1 charging; lasers: -1 or 1, the sense of turning; boost pads: the ninja is
-      inside; shove thwumps: rest, triggered, launched, returning / 3); 8 radius / 24; 9-27 one-hot type: mine, gold,
-      exit switch, door, locked door switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce
-      block, thwump, toggle mine, laser turret, boost pad, death ball, mini drone, shove thwump, open exit.
-      Radii: mines 4 armed, 4.5 arming, 3.5 idle; doors 10; their switches 5; zap drones 7.5, mini drones 4; laser
-      turrets 5.9; death balls 5 (what kills); open exits 12; half the side of bounce blocks and thwumps 9, of shove
-      thwumps 12, half the length of one-ways 12; all else 6.
+    - `entity_states` (max_entities, 37) float16: the nearest entities that still matter, nearest first (ties: in map
+      order, open exits and rockets last), then rows of zeros. Collected gold and touched switches do not matter any
+      more; an exit does once its switch was taken, a rocket while it flies; a door or exit stands where its switch is.
+      0 present; 1, 2 position relative to the ninja / (1056, 600); 3, 4 velocity / 12, that of drones, floor guards,
+      thwumps and shove thwumps being the speed of their phase even where something blocks them, that of chaingun and
+      laser drones 0 unless they are idle; 5, 6 direction: of pads and one-ways their normal, of drones that of travel,
+      of thwumps that of the charge, of shove thwumps that of the way back, of laser turrets the beam, of rockets that
+      of flight; 7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule / 3; floor guards: -1
+      running left, 0, 1 right; thwumps: -1 returning, 0, 1 charging; laser turrets: -1 or 1, the sense of turning;
+      boost pads: the ninja is inside; shove thwumps: rest, triggered, launched, returning / 3); 8 radius / 24; 9 phase
+      (rocket turrets: idle, about to fire, rocket in flight / 3; gauss turrets: idle, targeting, about to fire,
+      recovering / 3; chaingun and laser drones: idle, about to fire, firing, recovering / 3); 10 share of the phase
+      that is left, 0 where it has no end: 1 - t / T, with T ticks of 15 for turrets, 90 while a gauss turret targets (t
+      counts slower the farther its aim is from the ninja), 52 and 45 for chaingun and laser drones about to fire, 80
+      for a beam, 90 and 60 while they recover; while a chaingun fires, 1 - t / 9 up to its next bullet; 11, 12 where it
+      aims, relative to the ninja / (1056, 600), 0 if nowhere: a gauss turret, unless idle, at its aim point; a laser
+      turret, and a laser drone that is about to fire or fires, where the beam ends or would end; a chaingun that fires
+      where its next bullet would end, if there is one. 13-36 one-hot type: mine, gold, exit switch, door, locked door
+      switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce block, thwump, toggle mine, laser
+      turret, boost pad, death ball, mini drone, shove thwump, open exit, chaingun drone, laser drone, rocket turret,
+      gauss turret, rocket.
+      Radii: mines 4 armed, 4.5 arming, 3.5 idle; doors 10; their switches 5; mini drones 4, all other drones 7.5; laser
+      turrets 5.9; death balls 5 (what kills); rockets 0 (a point); open exits 12; half the side of bounce blocks and
+      thwumps 9, of shove thwumps 12, half the length of one-ways 12; all else 6.
     - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors, each in map
       order, as many as there are: switch relative to the ninja / (1056, 600), door or exit likewise, 1 if the exit's
       switch was taken or the door is open (a trap door is until its switch is touched).
@@ -85,9 +100,9 @@ class NppEnv(gym.Env[Any, Any]):
 
     With `layout="flat"` all keys form one float16 vector in the order of the keys, uint8 ones as the same numbers; with
     `layout="packed"` one uint8 vector of their bytes, first all float16 and uint16 keys in the order of the keys, then
-    all uint8 keys; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back: 32 bytes
-    with version 1, number of the level, time limit (0: none), steps of the episode (4 bytes each, little-endian) and
-    the 16 bytes of the level's hash, then the state, then zeros.
+    all uint8 keys; with `layout="state"` one uint8 vector of the exact state, which `set_state` takes back: 40 bytes
+    with version 2, number of the level, time limit (0: none), steps of the episode (4 bytes each, little-endian),
+    the 16 bytes of the level's hash and a checksum (8 bytes), then the state, then zeros.
 
     **Reward**: see `RewardConfig`. **Termination** on winning or dying, in that very tick; **truncation** at the end of
     the first step that reaches `max_episode_frames` alive. A step after winning or dying carries out no tick and pays
@@ -98,8 +113,13 @@ class NppEnv(gym.Env[Any, Any]):
     `episode_steps`, both with this step.
 
     **Arrays**: with `copy=True` every observation is a fresh array. With `copy=False` it is a view of a double buffer:
-    what `step` returned stays valid through the next `step` and is overwritten by the one after. With `buffers=` it is
-    the caller's own arrays (each with a leading axis of length 1), written in place by every step.
+    what `step` returned stays valid through the next `step` and is overwritten by the one after. Views of graphs
+    are read-only, because a step rewrites only what changed of them. With `buffers=` it is the caller's own arrays
+    (each with a leading axis of length 1), written in place by every step.
+
+    **Threads**: one at a time; a call while another is under way raises `NppError`. **Interrupts** are delivered when
+    the compiled work of a call is done; the environment then stands before or after the call, or says that it wants a
+    `reset`.
 
     Args:
         config: An `EnvironmentConfig`, or a (nested) dictionary of its fields.
@@ -132,8 +152,8 @@ class NppEnv(gym.Env[Any, Any]):
         buffers: Observation | None = None,
         **overrides: Any,
     ) -> None:
-        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            raise ConfigError(f"render_mode is {render_mode!r}; it must be None, 'rgb_array' or 'human'")
+        if not (render_mode is None or (isinstance(render_mode, str) and render_mode in self.metadata["render_modes"])):
+            raise ConfigError(f"render_mode is {shorten(render_mode)}; it must be None, 'rgb_array' or 'human'")
         levels, overrides = split_levels(overrides)
         self.config = resolve_config(config, preset, overrides)
         self.render_mode = render_mode
@@ -143,7 +163,7 @@ class NppEnv(gym.Env[Any, Any]):
         self._layout = self._episodes.layout
         self.action_space = gym.spaces.Discrete(6)
         self.observation_space = self._layout.space()
-        self._actions = np.zeros(1, np.uint8)
+        self._turn = Turn("this environment", "call reset()")
         self._first = np.zeros(1, np.int64)
         self._buffers = self._episodes.buffers(buffers, single=True)
         self._was_reset = False
@@ -159,13 +179,19 @@ class NppEnv(gym.Env[Any, Any]):
         Returns:
             Observation (see the class for who owns it) and info.
         """
+        return self._turn.renew(self._reset, seed, options)
+
+    def _reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+        options = checked_options(options)
         super().reset(seed=seed)
         random = self.np_random if seed is not None or not self._was_reset else None
         self._episodes.reset(self._first, [random], options)
-        self._engine.observe(self._buffers.turn(), self._first)
-        self._was_reset = True
+        self._was_reset, self._turn.torn = True, False
+        buffer = self._buffers.following
+        self._engine.observe(_CALLER_ALONE, buffer, self._first)
+        self._buffers.current = buffer
         if self.render_mode == "human":
-            self.render()
+            self._render()
         return self._buffers.observation(), self._info(False)
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
@@ -174,17 +200,20 @@ class NppEnv(gym.Env[Any, Any]):
         Raises:
             NppError: The action is not one of 0..5, or the environment was not reset.
         """
+        return self._turn.run(self._step, action)
+
+    def _step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         if not self._was_reset:
             raise NppError("step() before reset(): call env.reset() first")
-        engine = self._engine
-        self._actions[0] = checked_action(action)
-        engine.advance(self._actions, 0, 1)
-        if engine.slots["doors_changed"][0]:
-            self._episodes.follow_doors()
-        engine.finish(self._buffers.turn(), 0, 1)
+        engine, buffer = self._engine, self._buffers.following
+        chosen = checked_action(action)
+        self._episodes.finish()
+        if engine.play_first(chosen, buffer):
+            self._episodes.finish()
+        self._buffers.current = buffer
         truncated = bool(engine.truncated[0])
         if self.render_mode == "human":
-            self.render()
+            self._render()
         return (
             self._buffers.observation(),
             float(engine.rewards[0]),
@@ -204,6 +233,9 @@ class NppEnv(gym.Env[Any, Any]):
         When the ninja is dead or has won only idle does. A jump that is held on since the last tick does nothing unless
         the ninja is rising or the jump buffer is not idle: the three actions with a jump are 0 then. All else is 1.
         """
+        return self._turn.run(self._action_masks)
+
+    def _action_masks(self) -> NDArray[np.bool_]:
         mask = np.zeros((1, 6), np.uint8)
         self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), mask)
         allowed: NDArray[np.bool_] = mask[0].astype(np.bool_)
@@ -221,23 +253,34 @@ class NppEnv(gym.Env[Any, Any]):
 
     def get_state(self) -> bytes:
         """A snapshot of the episode: exact state, level, time limit, return so far."""
+        return self._turn.run(self._get_state)
+
+    def _get_state(self) -> bytes:
+        self._episodes.finish()
         return write_saved_state(SavedState.of(self._episodes, 0))
 
     def set_state(self, state: bytes | NDArray[np.uint8]) -> None:
         """Restore a snapshot, or a row of the `state` layout, of the present level or of one in the level set.
 
         Raises:
-            StateError: It is foreign, truncated, of another version, or of a level that this environment does not have.
+            StateError: It is foreign, truncated, damaged, of another version, no valid state, or of a level that this
+                environment does not have. Nothing has changed then.
         """
-        read_saved_state(state).restore(self._episodes, 0)
+        self._turn.run(self._set_state, state)
+
+    def _set_state(self, state: bytes | NDArray[np.uint8]) -> None:
+        carry_out([read_saved_state(state).prepare(self._episodes, 0)])
         self._was_reset = True
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that this environment holds, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._buffers.arrays)
+        return self._turn.run(memory_report, self, self._episodes, self._buffers.arrays)
 
     def render(self) -> Any:
         """A fresh uint8 (600, 1056, 3) picture, or None after drawing it in the window of `render_mode="human"`."""
+        return self._turn.run(self._render)
+
+    def _render(self) -> Any:
         if self.render_mode is None:
             gym.logger.warn("render() without a render_mode; use gym.make(..., render_mode='rgb_array')")
             return None
@@ -256,6 +299,9 @@ class NppEnv(gym.Env[Any, Any]):
 
     def close(self) -> None:
         """Close the window, if there is one."""
+        self._turn.renew(self._close)
+
+    def _close(self) -> None:
         if self._window is not None:
             self._window.close()
             self._window = None
@@ -278,7 +324,7 @@ class NppEnv(gym.Env[Any, Any]):
         if saved["state"] is not None:
             state = read_saved_state(saved["state"])
             foreign = self._episodes.foreign(saved["level"]) if state.level_index == FOREIGN_LEVEL else None
-            state.restore(self._episodes, 0, foreign)
+            carry_out([state.prepare(self._episodes, 0, foreign)])
             self._was_reset = True
         self._np_random, self._np_random_seed = saved["np_random"], saved["np_random_seed"]
         self.action_space, self.observation_space = saved["spaces"]
@@ -303,7 +349,7 @@ def checked_action(action: Any) -> int:
     except (AttributeError, TypeError, ValueError):
         value = -1
     if not 0 <= value <= 5:
-        raise NppError(f"action is {action!r}; it must be one of 0..5 ({', '.join(ACTIONS)})")
+        raise NppError(f"action is {shorten(action)}; it must be one of 0..5 ({', '.join(ACTIONS)})")
     return int(value)
 
 

@@ -1,4 +1,4 @@
-"""Every error that npp_env raises on purpose."""
+"""Every error and warning that npp_env raises on purpose."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ class NppError(Exception):
 
 class LevelError(NppError, ValueError):
     """A level file or text that cannot be read; the message says where and what."""
+
+
+class LevelWarning(UserWarning):
+    """Levels that are not quite what they seem: not simulated or unverified in part, or files that are left out."""
 
 
 class RecordingError(NppError, ValueError):

@@ -12,15 +12,20 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.errors import ConfigError, NppError
+from npp_env.errors import ConfigError, NppError, StateError
+from npp_env.level.validation import shorten
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import INFO_KEYS, Episodes, split_levels
+from npp_env.runtime.episodes import MAX_LIMIT_FRAMES, Episodes, checked_options, split_levels
 from npp_env.runtime.memory import MemoryReport, memory_report
 from npp_env.runtime.sampling import parse_sampling
-from npp_env.runtime.saved_state import SavedState, read_saved_state, write_saved_state
-from npp_env.runtime.thread_pool import RangePool
-from npp_env.sim.outcome import outcomes_of
+from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
+from npp_env.runtime.step_results import INFO_KEYS, ResultMemory
+from npp_env.runtime.thread_pool import ThreadPool
+from npp_env.sim.turn import Turn
+
+MAX_ENVS = 1 << 24
+MAX_THREADS = 1024
 
 
 class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -40,13 +45,19 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         max_episode_steps: Truncates episodes after so many steps, in addition to `max_episode_frames`.
         autoreset_mode: When an ended environment begins its next episode: `AutoresetMode.NEXT_STEP`, `SAME_STEP` (with
             `final_obs` and `final_info` in info) or `DISABLED` (by `reset(options={"reset_mask": ...})`).
-        num_threads: Threads that share the work; the results do not depend on their number.
+        num_threads: Threads that share the work; the results do not depend on their number. On Windows there is one.
         sampling: Which level an episode is played on: `uniform`, a list of weights, or a function for curricula.
         buffers: The caller's own arrays for the observations, written in place by every step.
         **overrides: Single fields of the configuration, such as `frame_skip=1` or `levels="shipped:mines"`.
 
     With `copy=True` every observation is a fresh array; with `copy=False` a view of a double buffer: what `step`
-    returned stays valid through the next `step`. `final_obs` is always fresh. Rewards and flags are always fresh.
+    returned stays valid through the next `step`. Views of graphs are read-only, and a step rewrites only what
+    changed of them. Rewards, flags, infos and `final_obs` are always fresh: their memory is used again only when nobody
+    holds it any more.
+
+    One thread at a time: a call while another is under way raises `NppError`. An interrupt (Ctrl-C) is delivered when
+    the compiled work of a call is done; the environment then stands before or after the call, or says that it wants a
+    `reset`.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012
@@ -55,7 +66,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         "autoreset_mode": AutoresetMode.NEXT_STEP,
     }
     # Gymnasium also closes what could not be made.
-    _pool = RangePool(1)
+    _pool = ThreadPool(1)
+    _turn = Turn("an environment that was not made", "make it again")
 
     def __init__(
         self,
@@ -70,13 +82,13 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         buffers: Observation | None = None,
         **overrides: Any,
     ) -> None:
-        for name, value in (("num_envs", num_envs), ("num_threads", num_threads)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-                raise ConfigError(f"{name} is {value!r}; it must be a whole number, at least 1")
-        if render_mode not in (None, "rgb_array"):
-            raise ConfigError(f"render_mode is {render_mode!r}; it must be None or 'rgb_array'")
-        if max_episode_steps is not None and (not isinstance(max_episode_steps, int) or max_episode_steps < 1):
-            raise ConfigError(f"max_episode_steps is {max_episode_steps!r}; it must be None or at least 1")
+        for name, value, most in (("num_envs", num_envs, MAX_ENVS), ("num_threads", num_threads, MAX_THREADS)):
+            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
+                raise ConfigError(f"{name} is {shorten(value)}; it must be a whole number from 1 to {most}")
+        if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
+            raise ConfigError(f"render_mode is {shorten(render_mode)}; it must be None or 'rgb_array'")
+        if max_episode_steps is not None and (type(max_episode_steps) is not int or max_episode_steps < 1):
+            raise ConfigError(f"max_episode_steps is {shorten(max_episode_steps)}; it must be None or at least 1")
         levels, overrides = split_levels(overrides)
         self.config = resolve_config(config, preset, overrides)
         self.num_envs = int(num_envs)
@@ -85,6 +97,11 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.num_threads = int(num_threads)
         max_frames = None if max_episode_steps is None else max_episode_steps * self.config.frame_skip
+        if max_frames is not None and max_frames > MAX_LIMIT_FRAMES:
+            raise ConfigError(
+                f"max_episode_steps is {shorten(max_episode_steps)}: with frame_skip {self.config.frame_skip} more "
+                f"than the {MAX_LIMIT_FRAMES} ticks that an episode may have; make it smaller, or None"
+            )
         self._episodes = Episodes(self.config, self.num_envs, levels, parse_sampling(sampling), max_frames=max_frames)
         self._engine = self._episodes.engine
         self._layout = self._episodes.layout
@@ -92,13 +109,13 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self.action_space = gym.spaces.MultiDiscrete(np.full(self.num_envs, 6))
         self.single_observation_space = self._layout.space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
-        self._pool = RangePool(self.num_threads)
-        self._actions = np.zeros(self.num_envs, np.uint8)
+        self._pool = ThreadPool(self.num_threads)
+        self._turn = Turn("this vector environment", "call reset()")
+        self._results = ResultMemory(self.num_envs)
         self._all = np.arange(self.num_envs)
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.setflags(write=False)
         self._everyone = {f"_{key}": self._everywhere for key in INFO_KEYS}
-        self._ended = self._engine.slots["ended"]
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
         self._buffers = self._episodes.buffers(buffers)
@@ -115,14 +132,21 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         Returns:
             Observations (see the class for who owns them) and info; with a mask, info covers the masked ones.
         """
+        return self._turn.renew(self._reset, seed, options)
+
+    def _reset(self, seed: Any, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
         seeds = self._parse_seeds(seed)
-        options = dict(options or {})
+        options = checked_options(options)
         mask = self._parse_mask(options.pop("reset_mask", None))
         chosen = np.flatnonzero(mask)
+        if not mask.all():
+            self._episodes.finish()
         self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options)
-        self._engine.observe(self._buffers.turn(), self._all)
-        self._was_reset = True
-        return self._buffers.observation(), self._info(mask if not mask.all() else None)
+        self._was_reset, self._turn.torn = True, False
+        buffer = self._buffers.following
+        self._engine.observe(self._pool, buffer, self._all)
+        self._buffers.current = buffer
+        return self._buffers.observation(), self._info(None if mask.all() else mask)
 
     def step(
         self, actions: Any
@@ -135,61 +159,47 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         Raises:
             NppError: Wrong actions, or an ended environment with autoreset disabled; nothing was stepped then.
         """
-        self._take_actions(actions)
+        return self._turn.run(self._step, actions)
+
+    def _step(
+        self, actions: Any
+    ) -> tuple[Any, NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]:
+        if not self._was_reset:
+            raise NppError("step() before reset(): call env.reset() first")
         engine, episodes = self._engine, self._episodes
-        if np.count_nonzero(self._ended):
-            self._restart_ended()
-        self._pool.run(self._advance, self.num_envs)
-        episodes.follow_doors()
-        self._buffers.turn()
-        self._pool.run(self._finish, self.num_envs)
-        rewards, terminated, truncated = (
-            engine.rewards.copy(),
-            engine.terminated.copy(),
-            engine.truncated.copy(),
-        )
-        info: dict[str, Any] = {}
+        engine.take_actions(actions)
+        episodes.finish()
+        ended = engine.to_restart()
+        if ended is not None:
+            self._restart_ended(ended)
+        buffer, results = self._buffers.following, self._results.free()
+        if engine.play(self._pool, buffer, results):
+            episodes.finish()
+        self._buffers.current = buffer
+        rewards, terminated, truncated, info = results.hand_out()
+        info.update(self._everyone)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
-            done = np.flatnonzero(terminated | truncated)
-            if len(done):
-                info = self._final(done, terminated | truncated)
-                episodes.begin(done, fresh=False)
-                engine.observe(self._buffers.current, done)
-        info.update(self._info(None))
+            ended = engine.to_restart()
+            if ended is not None:
+                final = self._final(ended, terminated | truncated, info)
+                episodes.begin(ended, fresh=False)
+                engine.observe(self._pool, buffer, ended)
+                engine.report(results)
+                info = {**final, **info}
         return self._buffers.observation(), rewards, terminated, truncated, info
 
-    def _restart_ended(self) -> None:
-        ended = np.flatnonzero(self._ended)
+    def _restart_ended(self, ended: NDArray[np.int64]) -> None:
         if self.autoreset_mode is not AutoresetMode.NEXT_STEP:
             raise NppError(f"environments {ended[:8].tolist()} have ended; reset them with options['reset_mask'] first")
         self._episodes.begin(ended)
-
-    def _advance(self, first: int, last: int) -> None:
-        self._engine.advance(self._actions, first, last)
-
-    def _finish(self, first: int, last: int) -> None:
-        self._engine.finish(self._buffers.current, first, last)
-
-    def _take_actions(self, actions: Any) -> None:
-        if not self._was_reset:
-            raise NppError("step() before reset(): call env.reset() first")
-        given = np.asarray(actions)
-        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
-            raise NppError(
-                f"actions are {given.dtype} {given.shape}; they must be integers of shape ({self.num_envs},)"
-            )
-        # Negative ones become huge.
-        wrong = given.astype(np.uint64) > 5
-        if wrong.any():
-            worst = int(np.flatnonzero(wrong)[0])
-            raise NppError(f"action {given[worst]} of environment {worst}; an action is one of 0..5")
-        self._actions[:] = given
 
     def _parse_seeds(self, seed: Any) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
         if isinstance(seed, (int, np.integer)):
             return [int(seed) + i for i in range(self.num_envs)]
+        if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1:
+            raise ConfigError(f"seed is {shorten(seed)}; it must be None, a whole number, or one for each environment")
         seeds = list(seed)
         if len(seeds) != self.num_envs:
             raise ConfigError(f"{len(seeds)} seeds for {self.num_envs} environments")
@@ -205,6 +215,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise ConfigError("options['reset_mask'] must have at least one True value")
         if not self._was_reset and not mask.all():
             raise NppError("the first reset must cover all environments")
+        if self._turn.torn and not mask.all():
+            raise NppError("a change of these environments was cut off in the middle; reset them all, without a mask")
         return mask
 
     def _random(self, seed: int | None) -> np.random.Generator | None:
@@ -214,29 +226,18 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return None if self._was_reset else self.np_random
 
     def _info(self, mask: NDArray[np.bool_] | None) -> dict[str, Any]:
-        ninjas, slots = self._episodes.ninjas, self._engine.slots
-        values = (
-            ninjas["frame"].astype(np.int64),
-            outcomes_of(ninjas["state"], self._engine.truncated),
-            ninjas["gold"].astype(np.int64),
-            slots["level_index"].astype(np.int64),
-            (ninjas["switches"] > 0).astype(np.int64),
-            slots["episode_return"].copy(),
-            slots["episode_steps"].astype(np.int64),
-        )
-        info: dict[str, Any] = dict(zip(INFO_KEYS, values, strict=True))
+        results = self._results.free()
+        self._engine.report(results)
+        info = results.hand_out()[-1]
         if mask is None:
             info.update(self._everyone)
             return info
-        for key, value in zip(INFO_KEYS, values, strict=True):
-            value[~mask] = 0
-            info[f"_{key}"] = mask.copy()
-        return info
+        return masked(info, mask)
 
-    def _final(self, done: NDArray[np.int64], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final(self, ended: NDArray[np.int64], mask: NDArray[np.bool_], info: dict[str, Any]) -> dict[str, Any]:
         arrays = self._buffers.arrays[self._buffers.current]
         final_obs = np.full(self.num_envs, None, dtype=object)
-        for i in done.tolist():
+        for i in ended.tolist():
             if isinstance(arrays, dict):
                 final_obs[i] = {key: array[i].copy() for key, array in arrays.items()}
             else:
@@ -244,7 +245,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return {
             "final_obs": final_obs,
             "_final_obs": mask.copy(),
-            "final_info": self._info(mask),
+            "final_info": masked(info, mask),
             "_final_info": mask.copy(),
         }
 
@@ -255,26 +256,41 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
+        return self._turn.run(self._action_masks)
+
+    def _action_masks(self) -> NDArray[np.bool_]:
         self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), self._masks)
         return self._masks.view(np.bool_)
 
     def get_state(self, indices: Sequence[int] | None = None) -> list[bytes]:
         """Snapshots of all or some environments."""
+        return self._turn.run(self._get_state, indices)
+
+    def _get_state(self, indices: Sequence[int] | None) -> list[bytes]:
+        self._episodes.finish()
         return [write_saved_state(SavedState.of(self._episodes, i)) for i in self._indices(indices)]
 
     def set_state(self, states: Sequence[bytes | NDArray[np.uint8]], indices: Sequence[int] | None = None) -> None:
-        """Restore snapshots of all or some environments; all are checked before any is restored.
+        """Restore snapshots, or rows of the `state` layout, of all or some environments; all of them, or none.
 
         Raises:
-            StateError: One is foreign, truncated, of another version, or of a level that is not in the set.
+            StateError: One is foreign, truncated, damaged, of another version, no valid state, or of a level that is
+                not in the set. Nothing has changed then.
         """
+        self._turn.run(self._set_state, states, indices)
+
+    def _set_state(self, states: Sequence[bytes | NDArray[np.uint8]], indices: Sequence[int] | None) -> None:
         chosen = self._indices(indices)
         if len(states) != len(chosen):
             raise NppError(f"{len(states)} states for {len(chosen)} environments")
-        saved = [read_saved_state(state) for state in states]
-        items = [one.resources(self._episodes, i) for one, i in zip(saved, chosen, strict=True)]
-        for one, i, item in zip(saved, chosen, items, strict=True):
-            one.restore(self._episodes, i, item)
+        self._episodes.finish()
+        prepared = []
+        for state, i in zip(states, chosen, strict=True):
+            try:
+                prepared.append(read_saved_state(state).prepare(self._episodes, i))
+            except StateError as error:
+                raise StateError(f"the state for environment {i}: {error}") from error
+        carry_out(prepared)
         self._was_reset = self._was_reset or len(set(chosen)) == self.num_envs
 
     def _indices(self, indices: Sequence[int] | None) -> list[int]:
@@ -288,10 +304,13 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that these environments hold, its bytes, and whether others share it."""
-        return memory_report(self, self._episodes, self._buffers.arrays)
+        return self._turn.run(memory_report, self, self._episodes, self._buffers.arrays, self._results)
 
     def render(self, indices: Sequence[int] | None = None) -> tuple[NDArray[np.uint8], ...] | None:
         """Fresh uint8 (600, 1056, 3) pictures of all or some environments."""
+        return self._turn.run(self._render, indices)
+
+    def _render(self, indices: Sequence[int] | None) -> tuple[NDArray[np.uint8], ...] | None:
         if self.render_mode is None:
             gym.logger.warn("render() without a render_mode; use gym.make_vec(..., render_mode='rgb_array')")
             return None
@@ -305,8 +324,14 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return tuple(pictures)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the threads."""
-        self._pool.close()
+        """Give the threads back."""
+        self._turn.renew(self._pool.close)
+
+
+def masked(info: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
+    """An info of some environments only, with zeros for the others; fresh arrays."""
+    values = {key: np.where(mask, info[key], 0).astype(info[key].dtype) for key in INFO_KEYS}
+    return {**values, **{f"_{key}": mask.copy() for key in INFO_KEYS}}
 
 
 def parse_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
@@ -314,7 +339,7 @@ def parse_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
     if isinstance(mode, AutoresetMode):
         return mode
     for candidate in AutoresetMode:
-        if mode in (candidate.name, candidate.value):
+        if isinstance(mode, str) and mode in (candidate.name, candidate.value):
             return candidate
     names = ", ".join(candidate.name for candidate in AutoresetMode)
-    raise ConfigError(f"autoreset_mode is {mode!r}; it must be one of {names}")
+    raise ConfigError(f"autoreset_mode is {shorten(mode)}; it must be one of {names}")

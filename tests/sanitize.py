@@ -1,7 +1,8 @@
 """Run the fuzz under checkers of memory and arithmetic: `make sanitize`.
 
-Two runs, each in a process of its own:
+Three runs, each in a process of its own:
 - compiled with AddressSanitizer and UndefinedBehaviorSanitizer, each section of a level allocated alone;
+- the same build, restoring damaged and forged states whose checksums fit;
 - a canary, the same build on a level with an array cut short, which must be caught: else nothing is checked.
 """
 
@@ -54,11 +55,28 @@ def run_level(level: Any, inputs: list[int], cut: bool = False) -> int:
     return 10 * len(inputs)
 
 
+def restore_hostile_states(count: int, seed: int) -> str:
+    """Restore hostile states at every entrance; returns what came of it."""
+    import numpy as np
+    from runtime.hostile_states import attack_all, hostile_levels
+
+    levels = hostile_levels(np.random.default_rng(seed), 20 + count // 2000)
+    tally = attack_all(levels, count, seed)
+    if tally.slowest_seconds > 1:
+        raise ValueError(f"a restore took {tally.slowest_seconds:.2f} s")
+    return (
+        f"restores: {tally.restores:,} on {len(levels)} levels, {tally.accepted:,} accepted, "
+        f"slowest {1e3 * tally.slowest_seconds:.0f} ms"
+    )
+
+
 def check_here(mode: str, count: int, seed: int) -> str:
     """The work of one process; returns what it did."""
     import numpy as np
 
     sys.path.insert(0, str(TESTS))
+    if mode == "restores":
+        return restore_hostile_states(count, seed)
     from golden_levels import golden
     from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map, random_inputs
 
@@ -90,9 +108,9 @@ def copy_sources(folder: Path) -> None:
         shutil.copy(ROOT / name, folder)
 
 
-def build(folder: Path) -> None:
-    """Compile the copy with the sanitizers."""
-    environment = {**os.environ, "NPP_SANITIZE": "1"}
+def build(folder: Path, sanitizers: str = "1") -> None:
+    """Compile the copy with the sanitizers, by their name in `setup.py`."""
+    environment = {**os.environ, "NPP_SANITIZE": sanitizers}
     command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -111,7 +129,8 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
     }
-    options = ["--child", mode, "--levels", str(args.levels), "--seed", str(args.seed)]
+    count = args.restores if mode == "restores" else args.levels
+    options = ["--child", mode, "--levels", str(count), "--seed", str(args.seed)]
     return subprocess.run(
         [sys.executable, str(TESTS / "sanitize.py"), *options],
         cwd=folder,
@@ -123,11 +142,12 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
 
 
 def main() -> int:
-    """Build, run both checks and print a summary."""
+    """Build, run the checks and print a summary."""
     parser = argparse.ArgumentParser(description="Run the fuzz under the sanitizers.")
     parser.add_argument("--levels", type=int, default=600, help="fuzzed levels (default %(default)s)")
+    parser.add_argument("--restores", type=int, default=3000, help="hostile states (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--child", choices=("fuzz", "canary"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=("fuzz", "restores", "canary"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         print(check_here(args.child, args.levels, args.seed))
@@ -138,16 +158,17 @@ def main() -> int:
         folder = Path(name)
         copy_sources(folder)
         build(folder)
-        fuzz = run_child(folder, "fuzz", args)
+        runs = [run_child(folder, mode, args) for mode in ("fuzz", "restores")]
         canary = run_child(folder, "canary", args)
-    if fuzz.returncode:
-        faults += 1
-        print(fuzz.stdout + fuzz.stderr, file=sys.stderr)
+    for run in runs:
+        if run.returncode:
+            faults += 1
+            print(run.stdout + run.stderr, file=sys.stderr)
     caught = canary.returncode != 0 and any(word in canary.stderr for word in CHECKER_REPORTS)
     if not caught:
         faults += 1
         print(f"the canary was not caught:\n{canary.stdout}{canary.stderr}", file=sys.stderr)
-    parts = [fuzz.stdout.strip() or "failed", "canary caught" if caught else "canary missed"]
+    parts = [*(run.stdout.strip() or "failed" for run in runs), "canary caught" if caught else "canary missed"]
     seconds = time.perf_counter() - started
     print(f"sanitize: {'; '.join(parts)}; {faults} faults in {seconds:.0f} s")
     return 1 if faults else 0

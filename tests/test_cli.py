@@ -228,7 +228,7 @@ def test_replay_errors(capsys, tmp_path, winning):
         ([bare], level.hash),
         ([bare, "--level", WALK], "belongs to level"),
         ([tmp_path / "missing"], "missing"),
-        ([path], "cut short"),
+        ([path], "this is a level, not a recording"),
         ([path, tmp_path / "bad.bin"], "input 1 is 255"),
         ([path, tmp_path / "bad.npy"], "bad.npy"),
         ([path, bare, bare], "3 files"),

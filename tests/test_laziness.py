@@ -63,8 +63,8 @@ def test_frames_need_no_image_library(tmp_path):
 def test_cache_directory_of_the_configuration(tmp_path):
     builds, _ = run({**LEVEL, "cache_directory": str(tmp_path / "mine")}, tmp_path / "usual")
     assert builds.get("graph", 0) == 0
-    assert list((tmp_path / "mine").rglob("*.npy"))
-    assert not list((tmp_path / "usual").rglob("*.npy"))
+    assert list((tmp_path / "mine").rglob("*.nppc"))
+    assert not list((tmp_path / "usual").rglob("*.nppc"))
 
 
 def test_the_process_of_a_thousand_environments_stays_small(tmp_path):

@@ -10,10 +10,13 @@ import argparse
 import importlib
 import os
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from npp_env import __version__
-from npp_env.errors import NppError
+from npp_env.cli.printing import complain
+from npp_env.errors import LevelWarning, NppError
 
 COMMANDS: dict[str, str] = {
     "analyze": "read a series of memory snapshots: growth, slope, correlation, top contexts",
@@ -52,8 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments if not word.startswith("-")), None)
     try:
+        refuse_nul(arguments)
         args = build_parser(command).parse_args(arguments)
-        code = int(args.run(args))
+        with warnings.catch_warnings():
+            warnings.showwarning = _show_warning
+            code = int(args.run(args))
         sys.stdout.flush()
         return code
     except SystemExit as stop:
@@ -62,9 +68,34 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Who reads the output (head, less) has seen enough. The flush at exit must not complain either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except MemoryError as error:
+        complain(f"npp-env {command}: not enough memory: {error}")
+        return USER_ERROR
     except (NppError, OSError) as error:
-        print(f"npp-env {command}: {error}", file=sys.stderr)
+        complain(f"npp-env {command}: {error}")
         return USER_ERROR
     except KeyboardInterrupt:
-        print(f"npp-env {command}: interrupted", file=sys.stderr)
+        complain(f"npp-env {command}: interrupted")
         return 130
+
+
+def refuse_nul(arguments: Sequence[str]) -> None:
+    """Refuse what the system cannot take as the name of a file; a shell cannot pass it, a caller of `main` can.
+
+    Raises:
+        NppError: An argument holds a NUL.
+    """
+    for argument in arguments:
+        if "\0" in argument:
+            raise NppError(f"the argument {argument!r} holds a NUL, which no file name can")
+
+
+_show_elsewhere = warnings.showwarning
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *place: Any, **where: Any) -> None:
+    """What is told of levels is for the user and needs no place in the code."""
+    if issubclass(category, LevelWarning):
+        complain(f"npp-env: warning: {message}")
+    else:
+        _show_elsewhere(message, category, *place, **where)

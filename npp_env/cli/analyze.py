@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 
+from npp_env.cli.arguments import check_output
 from npp_env.cli.measuring import LEAK, add_threshold
-from npp_env.errors import NppError
+from npp_env.cli.printing import as_json, say
+from npp_env.level.whole_file import write_whole
 from npp_env.profiling.analysis import analyse_series, format_series
 from npp_env.profiling.growth import Verdict
 from npp_env.profiling.snapshots import read_snapshots
@@ -31,22 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 3 where a series grows, 1 where no snapshot could be read."""
-    if args.output is not None and args.output.exists() and not args.force:
-        raise NppError(f"{args.output} exists; -f overwrites it")
+    if args.output is not None:
+        args.output.parent.mkdir(parents=True, exist_ok=True)
+        check_output(args.output, args.force)
     threshold = args.threshold_kb * 1024
     found = read_snapshots(args.folder)
     scalars = read_scalars(args.events) if args.events is not None else []
     if args.json:
         data = [analyse_series(series, scalars, threshold) for series in found]
-        text = json.dumps({"series": data}, indent=1)
+        text = as_json({"series": data})
     else:
         text = "\n\n".join(format_series(series, scalars, threshold) for series in found)
     if args.output is None:
-        print(text)
+        say(text)
     else:
-        args.output.parent.mkdir(parents=True, exist_ok=True)
-        args.output.write_text(text + "\n", encoding="utf-8")
-        print(f"written: {args.output}")
+        write_whole(args.output, (text + "\n").encode("utf-8"))
+        say(f"written: {args.output}")
     if not any(series.rows for series in found):
         return 1
     return LEAK if any(series.growth(threshold).verdict is Verdict.GROWING for series in found) else 0

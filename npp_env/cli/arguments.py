@@ -3,18 +3,84 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npp_env.errors import LevelError, NppError
-from npp_env.level.files import load_level
+from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
-from npp_env.level.shipped import load_shipped
+from npp_env.level.validation import shorten
+from npp_env.level.whole_file import write_whole
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+LEVEL_HELP = "a level file, the name of a shipped level, or a level of a pack (pack:FILE#12, pack:FILE#NAME)"
+DEFAULT_BUDGET_SECONDS = 10.0
+MAX_GENERATED = 10_000
+"""Generated levels that a command takes at once."""
+
+
+def whole_number(low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
+    """What argparse turns a word into a whole number with, from `low` to `high`."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"{shorten(text)} is not a whole number from {low} to {high}")
+        return value
+
+    return parse
+
+
+def number(low: float, high: float) -> Callable[[str], float]:
+    """What argparse turns a word into a number with, from `low` to `high`; infinite or undefined is none."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high or math.isinf(value):
+            raise argparse.ArgumentTypeError(f"{shorten(text)} is not a number from {low:g} to {high:g}")
+        return value
+
+    return parse
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """The option that lets a command work for longer; `check_budget` reads it."""
+    parser.add_argument(
+        "--budget",
+        type=number(0, 1e9),
+        default=DEFAULT_BUDGET_SECONDS,
+        metavar="S",
+        help="refuse what would take more seconds of processor time (default %(default)g)",
+    )
+
+
+def check_budget(args: argparse.Namespace, nanoseconds: float, what: str) -> None:
+    """Refuse work that would take too long, before it begins.
+
+    Args:
+        args: With the budget.
+        nanoseconds: What it takes at most, roughly.
+        what: The work, for the message.
+
+    Raises:
+        NppError: It is more than the budget.
+    """
+    seconds = nanoseconds / 1e9
+    if seconds > args.budget:
+        raise NppError(f"{what} may take {seconds:,.0f} s; allow it with --budget {math.ceil(seconds)}")
 
 
 def add_force(parser: argparse.ArgumentParser) -> None:
@@ -23,31 +89,55 @@ def add_force(parser: argparse.ArgumentParser) -> None:
 
 
 def load_level_argument(text: str) -> Level:
-    """A level given by the path of its file, or by the name of a shipped one.
+    """The one level that an argument names: a file, a shipped level, a level of a pack, a generated one.
 
     Raises:
-        LevelError: It is neither, or the file is not a playable level.
+        LevelError: It names none or several, or the file is not a playable level.
     """
-    if Path(text).is_file() or os.path.isabs(text) or text.startswith("."):
-        return load_level(text)
-    try:
-        return load_shipped(text)
-    except LevelError as error:
-        if Path(text).exists() or Path(text).suffix:
-            return load_level(text)
-        raise LevelError(f"{text!r} is no file, and {error}") from error
+    levels = parse_finite_levels([text])
+    if len(levels) > 1:
+        raise LevelError(f"{text} names {len(levels)} levels; name one, such as {levels.name_of(0)}")
+    level: Level = levels[0]
+    return level
 
 
-def check_output(path: Path, force: bool) -> None:
-    """Refuse to write over a file before any work is done.
+def parse_finite_levels(texts: list[str]) -> LevelSet:
+    """The levels that arguments name; of generated ones, all seeds.
 
     Raises:
-        NppError: The file exists and may not be overwritten, or its folder does not exist.
+        LevelError: They name none, or have no end.
     """
+    levels = LevelSet.parse(texts)
+    if levels.is_finite:
+        return levels
+    if levels.period is None:
+        raise LevelError(f"{texts[0]}: this set has no end; give it one with seeds=FIRST-LAST")
+    if levels.period > MAX_GENERATED:
+        raise LevelError(f"{texts[0]}: {levels.period} levels; at most {MAX_GENERATED} at once")
+    return LevelSet([levels[index] for index in range(levels.period)])
+
+
+def check_output(path: Path, force: bool, *suffixes: str) -> None:
+    """Refuse to write over a file, or one of the wrong name, before any work is done.
+
+    Args:
+        path: The file.
+        force: Whether it may be overwritten.
+        suffixes: Those that its name may have; none if any will do.
+
+    Raises:
+        NppError: The file exists and may not be overwritten, its folder does not exist, or its suffix is another one.
+    """
+    if suffixes and path.suffix.lower() not in suffixes:
+        raise NppError(f"{path}: the suffix is {path.suffix!r}; use {' or '.join(suffixes)}")
+    if path.is_dir():
+        raise NppError(f"{path} is a folder; name a file")
     if path.exists() and not force:
         raise NppError(f"{path} exists; -f overwrites it")
     if not path.parent.is_dir():
         raise NppError(f"{path}: there is no folder {path.parent}")
+    if not os.access(path.parent, os.W_OK):
+        raise NppError(f"{path}: the folder {path.parent} cannot be written to")
 
 
 def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
@@ -58,5 +148,7 @@ def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
     """
     import cv2
 
-    if not cv2.imwrite(str(path), cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR)):
+    done, data = cv2.imencode(path.suffix or ".png", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR))
+    if not done:
         raise NppError(f"{path}: the picture could not be written")
+    write_whole(path, data.tobytes())

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import npp_env
+from npp_env.cli.arguments import check_output
 from npp_env.errors import NppError
 
 FOLDER = "benchmarks"
@@ -31,6 +32,7 @@ def run(args: argparse.Namespace) -> int:
     root = checkout_root()
     arguments = [*args.names, *(["--quick"] if args.quick else [])]
     if args.json is not None:
+        check_output(args.json, force=True)
         arguments += ["--json", str(args.json)]
     if str(root) not in sys.path:
         sys.path.insert(0, str(root))

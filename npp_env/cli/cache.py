@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+from npp_env.cli.printing import complain, say, say_data
 from npp_env.errors import NppError
-from npp_env.level.cache import LevelCache
+from npp_env.level.cache import SET_PREFIX, LevelCache
 from npp_env.level.cache_store import ENVIRONMENT_VARIABLE, ArtifactStore
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
@@ -51,21 +51,24 @@ def show_info(args: argparse.Namespace) -> int:
     """`cache info`."""
     store = _store(LevelCache(directory=args.directory))
     table: dict[str, dict[str, int]] = {}
-    levels = set()
+    total = {"files": 0, "bytes": 0}
+    levels = 0
     for file in store.files():
-        row = table.setdefault(file.artifact, {"files": 0, "bytes": 0})
-        row["files"] += 1
-        row["bytes"] += file.nbytes
-        levels.add(file.level_hash)
-    total = {key: sum(row[key] for row in table.values()) for key in ("files", "bytes")}
+        total["files"] += 1
+        total["bytes"] += file.nbytes
+        levels += any(not name.startswith(SET_PREFIX) for name, _ in file.artifacts)
+        for name, nbytes in file.artifacts:
+            row = table.setdefault(name, {"arrays": 0, "bytes": 0})
+            row["arrays"] += 1
+            row["bytes"] += nbytes
     if args.json:
-        data = {"directory": str(store.directory), "levels": len(levels), "artifacts": table, "total": total}
-        print(json.dumps(data, indent=1))
+        data = {"directory": str(store.directory), "levels": levels, "artifacts": table, "total": total}
+        say_data(data)
         return 0
-    print(f"{store.directory}: {len(levels)} levels")
-    print(f"{'artifact':<12} {'files':>7} {'bytes':>14}")
-    for name, row in [*sorted(table.items()), ("total", total)]:
-        print(f"{name:<12} {row['files']:>7,} {row['bytes']:>14,}")
+    say(f"{store.directory}: {levels} levels in {total['files']:,} files of {total['bytes']:,} bytes")
+    say(f"{'artifact':<16} {'arrays':>7} {'bytes':>14}")
+    for name, row in sorted(table.items()):
+        say(f"{name:<16} {row['arrays']:>7,} {row['bytes']:>14,}")
     return 0
 
 
@@ -81,16 +84,17 @@ def warm_cache(args: argparse.Namespace) -> int:
     cache = LevelCache(directory=args.directory)
     store = _store(cache)
     began = time.perf_counter()
-    failed = 0
+    failed = len(levels.left_out)
+    total = len(levels) + failed
     for index, label in enumerate(levels.names()):
         try:
             level = levels[index]
+            build = partial(_build, names, level)
+            cache.prepare(level, build)
+            build(cache)
         except NppError as error:
-            print(f"npp-env cache: {label}: {error}", file=sys.stderr)
+            complain(f"npp-env cache: {label}: {error}")
             failed += 1
-            continue
-        for name in names:
-            _BUILDERS[name](level, cache)
     report = {
         name: {"built": use.builds, "found": use.loads}
         for name, use in cache.report().items()
@@ -98,12 +102,12 @@ def warm_cache(args: argparse.Namespace) -> int:
     }
     seconds = time.perf_counter() - began
     if args.json:
-        data = {"directory": str(store.directory), "levels": len(levels), "failed": failed, "artifacts": report}
-        print(json.dumps({**data, "seconds": round(seconds, 3)}, indent=1))
+        data = {"directory": str(store.directory), "levels": total, "failed": failed, "artifacts": report}
+        say_data({**data, "seconds": round(seconds, 3)})
     else:
-        print(f"{store.directory}: {len(levels) - failed} of {len(levels)} levels in {seconds:.1f} s")
+        say(f"{store.directory}: {total - failed} of {total} levels in {seconds:.1f} s")
         for name, row in report.items():
-            print(f"{name:<12} {row['built']:>6,} built {row['found']:>6,} found")
+            say(f"{name:<16} {row['built']:>6,} built {row['found']:>6,} found")
     return 1 if failed else 0
 
 
@@ -112,9 +116,9 @@ def clear_cache(args: argparse.Namespace) -> int:
     store = _store(LevelCache(directory=args.directory))
     count, nbytes = store.clear()
     if args.json:
-        print(json.dumps({"directory": str(store.directory), "files": count, "bytes": nbytes}, indent=1))
+        say_data({"directory": str(store.directory), "files": count, "bytes": nbytes})
     else:
-        print(f"{store.directory}: {count:,} files removed, {nbytes:,} bytes")
+        say(f"{store.directory}: {count:,} files removed, {nbytes:,} bytes")
     return 0
 
 
@@ -122,6 +126,11 @@ def _store(cache: LevelCache) -> ArtifactStore:
     if cache.store is None:
         raise NppError(f"nothing is stored: ${ENVIRONMENT_VARIABLE} switches it off; name a --directory")
     return cache.store
+
+
+def _build(names: list[str], level: Level, cache: LevelCache) -> None:
+    for name in names:
+        _BUILDERS[name](level, cache)
 
 
 def _geometry(level: Level, cache: LevelCache) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import time
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 import psutil
 
+from npp_env.cli.arguments import whole_number
+from npp_env.cli.printing import say, say_data
 from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
 from npp_env.vector import NppVectorEnv
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--num-envs", type=int, default=1024, metavar="N", help="environments (default %(default)s)")
     add("--seconds", type=float, default=5.0, metavar="S", help="how long to run (default %(default)s)")
     add("--steps", type=int, metavar="N", help="run for so many steps instead, however long they take")
-    add("--seed", type=int, default=0, help="seed of levels and random player (default %(default)s)")
+    add("--seed", type=whole_number(0), default=0, help="seed of levels and random player (default %(default)s)")
     add("--json", action="store_true", help="print data instead of a table")
     add("--no-progress", action="store_true", help="no progress bar")
 
@@ -62,7 +63,10 @@ def run(args: argparse.Namespace) -> int:
             f"--num-envs {args.num_envs}, --seconds {args.seconds:g}, --steps {args.steps}: all must be positive"
         )
     result = run_demo(args)
-    print(json.dumps(asdict(result), indent=1) if args.json else format_result(result))
+    if args.json:
+        say_data(asdict(result))
+    else:
+        say(format_result(result))
     return 0
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from typing import Any
 
 from npp_env.cli.measuring import add_configuration, configuration_overrides
+from npp_env.cli.printing import say, say_data
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.profiling.cgroups import Headroom, read_headroom
 from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
     free = read_headroom()
     smallest = min(demand.peak_bytes(choice) for choice in choices)
     if args.json:
-        print(json.dumps(as_data(demand, choices, free), indent=1))
+        say_data(as_data(demand, choices, free))
     else:
         _print_table(demand, config, choices, free)
     return 0 if smallest <= free.free_bytes else 1
@@ -105,9 +105,9 @@ def _print_table(demand: Demand, config: EnvironmentConfig, choices: list[Storag
         what = f"a rollout of {demand.num_envs} environments x {steps} steps"
     else:
         what = f"a replay of {demand.transitions:,} transitions, next observations included"
-    print(f"{demand.algorithm}: {what}")
-    print(f"observations: {', '.join(config.observation.keys)}")
-    print(f"free memory: {format_bytes(free.free_bytes)} of {format_bytes(free.limit_bytes)} ({free.source})\n")
+    say(f"{demand.algorithm}: {what}")
+    say(f"observations: {', '.join(config.observation.keys)}")
+    say(f"free memory: {format_bytes(free.free_bytes)} of {format_bytes(free.limit_bytes)} ({free.source})\n")
     rows = [HEADER, *table_rows(demand, choices, free)]
     widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
     for row in rows:
@@ -115,10 +115,10 @@ def _print_table(demand: Demand, config: EnvironmentConfig, choices: list[Storag
             text.rjust(width) if k in (1, 2, 3) else text.ljust(width)
             for k, (text, width) in enumerate(zip(row, widths, strict=True))
         ]
-        print("  ".join(cells).rstrip())
+        say("  ".join(cells).rstrip())
     if demand.is_rollout:
-        print("\npeak: SB3 copies the largest array of a rollout once more before it trains on it.")
+        say("\npeak: SB3 copies the largest array of a rollout once more before it trains on it.")
     else:
-        print(
+        say(
             "\nstored once: the next observation of a transition is that of the following one, unless an episode ended."
         )

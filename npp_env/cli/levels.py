@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
-from npp_env.cli import levels_generate, levels_sheet
-from npp_env.cli.arguments import add_force, check_output, load_level_argument, write_png
-from npp_env.errors import LevelError, NppError
+from npp_env.cli import levels_convert, levels_generate, levels_sheet
+from npp_env.cli.arguments import (
+    LEVEL_HELP,
+    add_force,
+    check_output,
+    load_level_argument,
+    parse_finite_levels,
+    write_png,
+)
+from npp_env.cli.printing import complain, say, say_data, say_drawing
+from npp_env.errors import LevelError, LevelWarning, NppError
+from npp_env.level.doubts import describe_doubts
 from npp_env.level.entity_kinds import type_label
-from npp_env.level.files import load_level, save_level
 from npp_env.level.model import Level
+from npp_env.printable import printable
 
 INVALID = 2
 
@@ -22,13 +31,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env levels`."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    listing = actions.add_parser("list", help="list the shipped levels and the level sets")
+    listing = actions.add_parser("list", help="list the shipped levels and the level sets, or the levels of some")
+    listing.add_argument("levels", nargs="*", metavar="LEVELS", help="files, folders, pack:FILE, level sets")
     listing.add_argument("--sets", action="store_true", help="list the level sets that `levels=` takes instead")
     listing.add_argument("--json", action="store_true", help="print data instead of a table")
     listing.set_defaults(act=list_levels)
 
     show = actions.add_parser("show", help="draw a level in the terminal or as PNG")
-    show.add_argument("level", metavar="LEVEL", help="a level file or the name of a shipped level")
+    show.add_argument("level", metavar="LEVEL", help=LEVEL_HELP)
     show.add_argument("-o", "--output", type=Path, metavar="OUT.png", help="draw a PNG instead")
     show.add_argument("--graph", action="store_true", help="draw the navigation graph over it (with -o)")
     show.add_argument("--json", action="store_true", help="print what the level holds as data")
@@ -36,18 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(act=show_level)
 
     validate = actions.add_parser("validate", help="check level files; exit code 2 if one is not playable")
-    validate.add_argument("files", nargs="+", metavar="LEVEL", help="level files or names of shipped levels")
+    validate.add_argument("files", nargs="+", metavar="LEVELS", help="files, folders, pack:FILE, level sets")
     validate.add_argument("--json", action="store_true", help="print data instead of lines")
     validate.set_defaults(act=validate_levels)
 
-    convert = actions.add_parser("convert", help="convert between text and binary maps")
-    convert.add_argument("level", metavar="LEVEL", help="a level file or the name of a shipped level")
-    convert.add_argument("output", type=Path, metavar="OUT", help="a .txt (text) or .nppmap (binary map)")
-    convert.add_argument("--json", action="store_true", help="print data instead of a line")
-    add_force(convert)
-    convert.set_defaults(act=convert_level)
-
-    for tool in (levels_generate, levels_sheet):
+    for tool in (levels_convert, levels_generate, levels_sheet):
         parser_of_tool = actions.add_parser(tool.NAME, help=tool.HELP, description=tool.HELP)
         tool.add_arguments(parser_of_tool)
         parser_of_tool.set_defaults(act=tool.run)
@@ -77,23 +80,47 @@ def list_levels(args: argparse.Namespace) -> int:
     from npp_env.level.shipped import load_shipped, shipped_level_names
 
     if args.sets:
-        print(json.dumps(level_sets(), indent=1) if args.json else "\n".join(level_sets()))
+        if args.json:
+            say_data(level_sets())
+        else:
+            say("\n".join(level_sets()))
         return 0
+    if args.levels:
+        return list_set(args)
     rows = [{"name": name, **describe(load_shipped(name))} for name in shipped_level_names()]
     if args.json:
-        print(json.dumps(rows, indent=1))
+        say_data(rows)
         return 0
     width = max([len(row["name"]) for row in rows], default=4)
-    print(f"{'name':{width}}  difficulty  entities  teaches")
+    say(f"{'name':{width}}  difficulty  entities  teaches")
     for row in rows:
         metadata = row["metadata"]
         difficulty = metadata.get("difficulty", "")
-        print(
+        say(
             f"{row['name']:{width}}  {difficulty:>10}  {sum(row['entities'].values()):>8}  "
             f"{metadata.get('teaches', row['title'])}"
         )
-    print("\nlevel sets, for levels=...:")
-    print("\n".join(level_sets()))
+    say("\nlevel sets, for levels=...:")
+    say("\n".join(level_sets()))
+    return 0
+
+
+def list_set(args: argparse.Namespace) -> int:
+    """`levels list LEVELS`: number (from 0), entities, title and name of each."""
+    levels = parse_finite_levels(args.levels)
+    rows = [{"name": levels.name_of(number), **describe(level)} for number, level in enumerate(levels)]
+    if args.json:
+        say_data(rows)
+        return 0
+    titles = [printable(row["title"]) for row in rows]
+    width = max(map(len, titles))
+    say(f"number  entities  {'title':{width}}  name")
+    for number, (row, title) in enumerate(zip(rows, titles, strict=True)):
+        name = printable(row["name"])
+        say(f"{number:>6}  {sum(row['entities'].values()):>8}  {title:{width}}  {name}")
+    doubts = describe_doubts(levels.types())
+    if doubts:
+        complain(f"warning: {doubts}")
     return 0
 
 
@@ -116,16 +143,16 @@ def show_level(args: argparse.Namespace) -> int:
         check_output(args.output, args.force)
         write_picture(level, args.output, args.graph)
     if args.json:
-        print(json.dumps(describe(level), indent=1))
+        say_data(describe(level))
     elif args.output is not None:
-        print(f"written: {args.output}")
+        say(f"written: {args.output}")
     else:
         from npp_env.cli.terminal_level import draw_level
 
-        print(f"{level.name or args.level}  {level.hash}")
-        print(draw_level(level, color=sys.stdout.isatty(), ascii_only=not _speaks_unicode()))
+        say(f"{printable(level.name or args.level)}  {level.hash}")
+        say_drawing(draw_level(level, color=sys.stdout.isatty(), ascii_only=not _speaks_unicode()))
         for warning in level.warnings:
-            print(f"warning: {warning}", file=sys.stderr)
+            complain(f"warning: {warning}")
     return 0
 
 
@@ -145,36 +172,36 @@ def write_picture(level: Level, path: Path, with_graph: bool) -> None:
 
 def validate_levels(args: argparse.Namespace) -> int:
     """`levels validate`."""
-    rows: list[dict[str, Any]] = []
-    for text in args.files:
-        try:
-            level = load_level_argument(text)
-        except LevelError as error:
-            rows.append({"level": text, "valid": False, "error": str(error), "warnings": []})
-            print(f"npp-env levels: {error}", file=sys.stderr)
-            continue
-        rows.append({"level": text, "valid": True, "hash": level.hash, "warnings": list(level.warnings)})
-        if not args.json:
-            print(f"{text}: valid, {len(level.records)} records, hash {level.hash}")
-            for warning in level.warnings:
-                print(f"{text}: warning: {warning}")
+    rows = [row for text in args.files for row in validate(text)]
     if args.json:
-        print(json.dumps(rows, indent=1))
+        say_data(rows)
+        return 0 if all(row["valid"] for row in rows) else INVALID
+    for row in rows:
+        name = printable(row["level"])
+        if row["valid"]:
+            say(f"{name}: valid, {row['records']} records, hash {row['hash']}")
+        else:
+            complain(f"npp-env levels: {row['error']}")
+        for warning in row["warnings"]:
+            say(f"{name}: warning: {warning}")
     return 0 if all(row["valid"] for row in rows) else INVALID
 
 
-def convert_level(args: argparse.Namespace) -> int:
-    """`levels convert`."""
-    level = load_level_argument(args.level)
-    check_output(args.output, args.force)
-    save_level(level, args.output, overwrite=args.force)
-    back = load_level(args.output)
-    size = args.output.stat().st_size
-    if args.json:
-        print(json.dumps({"output": str(args.output), "bytes": size, "hash": back.hash}, indent=1))
-    else:
-        print(f"written: {args.output}, {size} bytes, hash {back.hash}")
-    return 0
+def validate(text: str) -> list[dict[str, Any]]:
+    """What is to say of each level that an argument names, as plain data."""
+    rows: list[dict[str, Any]] = []
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LevelWarning)  # what is left out has rows of its own
+            levels = parse_finite_levels([text])
+    except LevelError as error:
+        return [{"level": text, "valid": False, "error": str(error), "warnings": []}]
+    for number, level in enumerate(levels):
+        name = text if len(levels) == 1 else levels.name_of(number)
+        facts = {"records": len(level.records), "hash": level.hash, "warnings": list(level.warnings)}
+        rows.append({"level": name, "valid": True, **facts})
+    rows.extend({"level": text, "valid": False, "error": reason, "warnings": []} for reason in levels.left_out)
+    return rows
 
 
 def _speaks_unicode() -> bool:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
-from npp_env.cli.arguments import add_force, check_output
-from npp_env.errors import ConfigError
+from npp_env.cli.arguments import add_force, check_output, whole_number
+from npp_env.cli.printing import say, say_data
+from npp_env.errors import ConfigError, LevelError
+from npp_env.level.model import Level
 
 NAME = "generate"
 HELP = "generate levels by family, difficulty and seed"
@@ -23,9 +24,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("kind", metavar="KIND", help=f"one of {', '.join([*FAMILIES, ANY])}")
     add("--difficulty", type=float, default=DEFAULT_DIFFICULTY, help="from 0 to 1 (default %(default)s)")
-    add("--seed", type=int, default=0, help="seed of the first level (default %(default)s)")
+    add("--seed", type=whole_number(0), default=0, help="seed of the first level (default %(default)s)")
     add("--count", type=int, default=1, metavar="N", help="number of levels (default %(default)s)")
-    add("-o", "--output", type=Path, default=Path(), metavar="DIR", help="folder to write to (default: here)")
+    add(
+        "-o",
+        "--output",
+        default=".",
+        metavar="DIR",
+        help="folder to write to (default: here); or pack:FILE, for levels in the form of the game",
+    )
     add(
         "--certify",
         action="store_true",
@@ -37,41 +44,60 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if fewer levels could be certified than asked for."""
-    from npp_env.level.files import save_level
+    from npp_env.level.files import save_level, write_file
+    from npp_env.level.game_form import in_game_form
     from npp_env.level.generate import generate
-    from npp_env.planning import solve
-    from npp_env.recording import RECORDING_SUFFIX, save_recording
+    from npp_env.level.pack import write_pack
+    from npp_env.level.pack_files import SCHEME as PACK
 
     if args.count < 1:
         raise ConfigError(f"--count is {args.count}; at least 1")
-    args.output.mkdir(parents=True, exist_ok=True)
+    is_pack = args.output.startswith(f"{PACK}:")
+    target = Path(args.output.removeprefix(f"{PACK}:") if is_pack else args.output)
+    folder = target.parent if is_pack else target
+    folder.mkdir(parents=True, exist_ok=True)
+    if is_pack:
+        check_output(target, args.force)
     rows: list[dict[str, Any]] = []
-    written = 0
+    levels: list[Level] = []
     seeds = range(args.seed, args.seed + args.count * (TRIES_PER_LEVEL if args.certify else 1))
     for seed in seeds:
         level = generate(args.kind, args.difficulty, seed)
-        path = args.output / f"{args.kind}_{seed}.txt"
-        row: dict[str, Any] = {"seed": seed, "hash": level.hash, "path": str(path), "status": "not certified"}
-        check_output(path, args.force)
+        if is_pack:
+            level = in_game_form(level)
+        path = folder / f"{args.kind}_{seed}.txt"
+        place = f"{args.output}#{len(levels)}" if is_pack else str(path)
+        row: dict[str, Any] = {"seed": seed, "hash": level.hash, "path": place, "status": "not certified"}
+        if not is_pack:
+            check_output(path, args.force)
         if args.certify:
-            result = solve(level)
-            row["status"] = result.status
-            if result.recording is None:
-                row["path"] = None
-            else:
-                proof = path.with_suffix(RECORDING_SUFFIX)
-                check_output(proof, args.force)
-                save_recording(result.recording, proof, overwrite=args.force)
-                row["frames"] = result.recording.frames
+            row.update(certify(level, path, args.force))
         if row["path"] is not None:
-            save_level(level, path, overwrite=args.force)
-            written += 1
+            levels.append(level)
+            if not is_pack:
+                save_level(level, path, overwrite=args.force)
         rows.append(row)
         if not args.json:
             frames = f" in {row['frames']} frames" if "frames" in row else ""
-            print(f"{row['path'] or f'seed {seed} left out'}: {row['status']}{frames}")
-        if written == args.count:
+            say(f"{row['path'] or f'seed {seed} left out'}: {row['status']}{frames}")
+        if len(levels) == args.count:
             break
+    if is_pack and levels:
+        write_file(target, write_pack(levels), args.force, LevelError)
     if args.json:
-        print(json.dumps(rows, indent=1))
-    return 0 if written == args.count else INCOMPLETE
+        say_data(rows)
+    return 0 if len(levels) == args.count else INCOMPLETE
+
+
+def certify(level: Level, path: Path, force: bool) -> dict[str, Any]:
+    """Solve a level and write the recording beside its place; what is to be told of it then."""
+    from npp_env.planning import solve
+    from npp_env.recording import RECORDING_SUFFIX, save_recording
+
+    proof = path.with_suffix(RECORDING_SUFFIX)
+    check_output(proof, force)
+    result = solve(level)
+    if result.recording is None:
+        return {"status": result.status, "path": None}
+    save_recording(result.recording, proof, overwrite=force)
+    return {"status": result.status, "frames": result.recording.frames}

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.cli.arguments import add_force, check_output, write_png
+from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, write_png
+from npp_env.cli.printing import say, say_data
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
+from npp_env.level.pack_files import SCHEME as PACK
+from npp_env.render.picture import PICTURE_SHAPE
 
 NAME = "sheet"
 HELP = "draw a contact sheet of levels into a PNG"
+MAX_WIDTH_PX = 4096
+MAX_SHEET_PX = 1 << 26
 _CAPTION_PX = 16
 _GAP_PX = 6
 _BACKGROUND, _INK = (32, 34, 38), (225, 228, 232)
@@ -34,24 +38,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
-    from npp_env.level.level_set import LevelSet
-
-    if args.columns < 1 or args.width < 44:
-        raise ConfigError(f"--columns {args.columns}, --width {args.width}; at least 1 and 44")
+    if args.columns < 1 or not 44 <= args.width <= MAX_WIDTH_PX:
+        raise ConfigError(f"--columns {args.columns}, --width {args.width}; at least 1, and from 44 to {MAX_WIDTH_PX}")
     if args.output.suffix.lower() != ".png":
         raise NppError(f"{args.output}: the sheet is a PNG; name it {args.output.with_suffix('.png')}")
     check_output(args.output, args.force)
-    levels = LevelSet.parse(args.levels)
-    if not levels.is_finite:
-        raise NppError(f"{args.levels[0]}: an endless set has no sheet; write levels with `levels generate` first")
+    levels = parse_finite_levels(args.levels)
+    if len(levels) * args.width * _height_of(args.width) > MAX_SHEET_PX:
+        raise ConfigError(
+            f"{len(levels)} pictures of --width {args.width} have more than the {MAX_SHEET_PX:,} pixels of a sheet"
+        )
     pictures = [
-        _captioned(draw_small(levels[index], args.width), levels.name_of(index)) for index in range(len(levels))
+        _captioned(draw_small(levels[index], args.width), caption(levels.name_of(index)))
+        for index in range(len(levels))
     ]
     sheet = arrange(pictures, args.columns)
     write_png(sheet, args.output)
     result: dict[str, Any] = {"output": str(args.output), "levels": len(levels), "size": list(sheet.shape[1::-1])}
-    print(json.dumps(result) if args.json else f"written: {args.output}, {len(levels)} levels")
+    if args.json:
+        say_data(result, indent=None)
+    else:
+        say(f"written: {args.output}, {len(levels)} levels")
     return 0
+
+
+def caption(name: str) -> str:
+    """What fits below a picture: of a level of a pack its name in it, of a file the end of its path.
+
+    Example:
+        >>> caption("pack:my/levels.txt#The End"), caption("a/long/way/to/walk.txt"), caption("mines/ring")
+        ('The End', 'to/walk.txt', 'mines/ring')
+    """
+    if name.startswith(f"{PACK}:"):
+        return name.rpartition("#")[2]
+    return "/".join(name.split("/")[-2:])
 
 
 def draw_start(level: Level) -> NDArray[np.uint8]:
@@ -63,12 +83,16 @@ def draw_start(level: Level) -> NDArray[np.uint8]:
     return draw_rgb(level, geometry, geometry["initial"])
 
 
+def _height_of(width: int) -> int:
+    return round(width * PICTURE_SHAPE[0] / PICTURE_SHAPE[1])
+
+
 def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
     """The start of a level as a small RGB picture; a fresh array."""
     import cv2
 
     picture = draw_start(level)
-    height = round(width * picture.shape[0] / picture.shape[1])
+    height = _height_of(width)
     return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from npp_env.cli.arguments import number
 from npp_env.errors import ConfigError
 from npp_env.observe.spec import OBSERVATION_GROUPS, OBSERVATION_KEYS
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
@@ -53,7 +54,7 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     """The growth from which a command speaks of a leak."""
     parser.add_argument(
         "--threshold-kb",
-        type=float,
+        type=number(0, 1e12),
         default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
         metavar="KB",
         help="growth per 1,000 steps that counts as a leak (default %(default)g)",
@@ -63,7 +64,7 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
 def add_min_free(parser: argparse.ArgumentParser) -> None:
     """The share of memory below which a long run stops; `guard_of` reads it."""
     parser.add_argument(
-        "--min-free", type=float, metavar="FRACTION", help="stop when a smaller share of memory is free"
+        "--min-free", type=number(0, 1), metavar="FRACTION", help="stop when a smaller share of memory is free"
     )
 
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.cli.arguments import load_level_argument
+from npp_env.cli.arguments import LEVEL_HELP, parse_finite_levels
+from npp_env.cli.printing import say
 from npp_env.errors import NppError
 from npp_env.level.model import Level
 from npp_env.level.shipped import load_shipped, shipped_level_names
@@ -26,7 +27,7 @@ _MESSAGE_FRAMES = 150
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env play`."""
     parser.add_argument(
-        "level", nargs="?", metavar="LEVEL", help="a level file or the name of a shipped level (default: the first)"
+        "level", nargs="?", metavar="LEVEL", help=f"{LEVEL_HELP}, or several, such as pack:FILE (default: all shipped)"
     )
     parser.add_argument(
         "--save-to", type=Path, default=Path(), metavar="DIR", help="folder for saved recordings (default: here)"
@@ -48,21 +49,26 @@ def run(args: argparse.Namespace) -> int:
     finally:
         window.close()
     for path in session.saved:
-        print(f"saved: {path}")
+        say(f"saved: {path}")
     return 0
 
 
 def playlist(text: str | None) -> list[Level]:
-    """The level that was asked for, then the shipped ones that follow it.
+    """The level that was asked for, then the shipped ones that follow it; or the levels that were asked for.
 
     Raises:
         LevelError: There is no such level.
     """
     names = shipped_level_names()
-    if text is None or text in names:
-        start = 0 if text is None else names.index(text)
+    asked = None if text is None else parse_finite_levels([text])
+    if asked is not None and len(asked) > 1:
+        return list(asked)
+    first = names[0] if asked is None else asked.name_of(0)
+    if first in names:
+        start = names.index(first)
         return [load_shipped(name) for name in names[start:] + names[:start]]
-    return [load_level_argument(text), *(load_shipped(name) for name in names)]
+    assert asked is not None
+    return [asked[0], *(load_shipped(name) for name in names)]
 
 
 class PlaySession:

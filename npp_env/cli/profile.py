@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from npp_env.cli.arguments import add_budget, check_budget, whole_number
 from npp_env.cli.measuring import (
     LEAK,
     add_configuration,
@@ -19,15 +19,24 @@ from npp_env.cli.measuring import (
     configuration_overrides,
     guard_of,
 )
-from npp_env.cli.warm_up import meet_levels
+from npp_env.cli.printing import say, say_data
+from npp_env.cli.warm_up import MOST_LEVELS, meet_levels
+from npp_env.config import EnvironmentConfig
+from npp_env.env import ACTIONS
 from npp_env.errors import ConfigError, NppError
+from npp_env.level.npy import load_npy
+from npp_env.printable import printable
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording
+from npp_env.runtime.episodes import level_set_of
 from npp_env.runtime.memory import MemoryReport
 
 ACTION_OF_INPUT = np.array([0, 3, 2, 5, 1, 4, 1, 4])
 """Action of each input byte (bit 0 jump, bit 1 right, bit 2 left; left wins)."""
+MAX_ACTION_BYTES = 64 << 20
+ORDINARY_TICK_NS = 20_000
+"""Levels with slower ticks are rare, and made on purpose."""
 WARM_UP_STEPS = 200
 DEFAULT_OUTPUT = Path("npp_env_profile")
 
@@ -51,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
     add_configuration(parser)
     add("--cold", action="store_true", help="no warm-up: otherwise all levels are loaded and 200 steps taken first")
-    add("--seed", type=int, default=0, help="seed of resets and actions (default %(default)s)")
+    add("--seed", type=whole_number(0), default=0, help="seed of resets and actions (default %(default)s)")
     add("--actions", type=Path, metavar="FILE", help="recorded play: a recording, or integers in a .npy file")
     add("--compare", type=Path, metavar="BASELINE.json", help="an earlier memory.json")
     add_min_free(parser)
@@ -60,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--json", action="store_true", help="print the summary as JSON")
     add("--no-progress", action="store_true", help="no progress bar")
     add_threshold(parser)
+    add_budget(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,6 +81,8 @@ def run(args: argparse.Namespace) -> int:
     if present and not args.force:
         raise NppError(f"{args.output} already holds {', '.join(present)}; -f overwrites them")
     baseline = load_profile(args.compare) if args.compare is not None else None
+    # What a long run found must not be lost because there is no place for it.
+    args.output.mkdir(parents=True, exist_ok=True)
     stepper = make_stepper(args)
     try:
         result = profile_loop(
@@ -90,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     result.write(args.output, comparison)
     _print_outcome(args, result)
     if comparison is not None and not args.json:
-        print(comparison.to_text())
+        say(comparison.to_text())
     return LEAK if result.leaks else 0
 
 
@@ -106,6 +118,7 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
         env = gymnasium.make_vec("npp_env:Npp-v0", num_envs=args.num_envs, **settings)
     else:
         env = gymnasium.make("npp_env:Npp-v0", **settings)
+    check_levels(args, env.unwrapped.config)
     if not args.cold:
         meet_levels(env.unwrapped)
     env.reset(seed=args.seed)
@@ -121,6 +134,20 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
         for _ in range(WARM_UP_STEPS):
             step()
     return Stepper(step, getattr(env.unwrapped, "memory_report", None), env.close)
+
+
+def check_levels(args: argparse.Namespace, config: EnvironmentConfig) -> None:
+    """Refuse levels whose ticks take so long that the profile would not end in time.
+
+    Raises:
+        NppError: The profile would take more than its budget.
+    """
+    levels = level_set_of(config.levels)
+    count = min(len(levels), MOST_LEVELS) if levels.is_finite else 0
+    slowest_ns = max((levels[number].tick_ns for number in range(count)), default=0)
+    if slowest_ns > ORDINARY_TICK_NS:
+        steps = (args.profile_frames + (0 if args.cold else WARM_UP_STEPS)) * args.num_envs
+        check_budget(args, steps * config.frame_skip * slowest_ns, f"{steps:,} steps of the slowest level")
 
 
 def _recorded(path: Path, env: Any) -> Callable[[], Any]:
@@ -140,27 +167,31 @@ def _actions_of(path: Path, frame_skip: int) -> Any:
     """The actions in a .npy file of integers, or in a recording: its input at the first tick of each step."""
     if path.suffix != ".npy":
         inputs = load_recording(path).inputs & 7
+        if len(inputs) == 0:
+            raise ConfigError(f"{path}: the recording has no inputs")
         return ACTION_OF_INPUT[inputs[::frame_skip]]
-    try:
-        actions = np.load(path, allow_pickle=False)
-    except ValueError as error:
-        raise ConfigError(f"{path}: not a .npy file of actions ({error})") from None
+    actions = load_npy(path, MAX_ACTION_BYTES, ConfigError)
     if actions.ndim != 1 or len(actions) == 0 or not np.issubdtype(actions.dtype, np.integer):
         raise ConfigError(f"{path}: a row of integers is needed, got {actions.dtype} {actions.shape}")
+    wrong = np.flatnonzero((actions < 0) | (actions >= len(ACTIONS)))
+    if len(wrong):
+        raise ConfigError(
+            f"{path}: action {actions[wrong[0]]} at {wrong[0]}; an action is one of 0..{len(ACTIONS) - 1}"
+        )
     return actions
 
 
 def _label(args: argparse.Namespace) -> str:
     count = f"{args.num_envs} environment{'s' * (args.num_envs > 1)}"
     parts = [count, args.preset, args.level, args.observations]
-    return "npp_env: " + ", ".join(part for part in parts if part)
+    return printable("npp_env: " + ", ".join(part for part in parts if part))
 
 
 def _print_outcome(args: argparse.Namespace, result: ProfileResult) -> None:
     if args.json:
-        print(json.dumps(asdict(result.profile.summary), indent=1))
+        say_data(asdict(result.profile.summary))
         return
     for fit in result.profile.growth.values():
-        print(fit.to_text())
+        say(fit.to_text())
     for path in result.files:
-        print(f"written: {path}")
+        say(f"written: {path}")

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from npp_env.cli.arguments import add_force, check_output, load_level_argument
+from npp_env.cli.arguments import add_budget, add_force, check_budget, check_output, load_level_argument
+from npp_env.cli.printing import complain, say, say_data
 from npp_env.errors import NppError, RecordingError
 from npp_env.level.files import read_bounded
+from npp_env.level.level_set import SHIPPED
 from npp_env.level.model import Level
-from npp_env.level.shipped import shipped_level_names
+from npp_env.level.npy import load_npy
+from npp_env.level.shipped import shipped_level_names, suggestion
+from npp_env.level.whole_file import write_whole
 from npp_env.recording import MAX_FRAMES, Recording, load_recording, load_shipped_recording
 from npp_env.recording.replay import ReplayResult, replay
 
 DISAGREES = 1
+MAX_INPUT_BYTES = MAX_FRAMES + 1024
+PICTURE_NS, PICTURE_NS_PER_RECORD = 2_000_000, 60_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,49 +33,62 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         metavar="FILE",
         help="a recording (attract file or ours), or the name of a shipped level for the one that wins it; "
-        "or a level (file or shipped name) and a file of inputs: "
+        "or a level (file, shipped name, pack:FILE#12) and a file of inputs: "
         "one byte a frame (bit 0 jump, bit 1 right, bit 2 left), raw or as .npy",
     )
     parser.add_argument("--level", metavar="LEVEL", help="level of a recording that does not hold its own")
     parser.add_argument("--trace", type=Path, metavar="OUT.npz", help="write the trajectory")
     parser.add_argument("-o", "--output", type=Path, metavar="RUN.gif", help="write a video (.gif or .mp4)")
     parser.add_argument("--json", action="store_true", help="print data instead of a line")
+    add_budget(parser)
     add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if the recording itself tells of another outcome."""
-    for path in (args.trace, args.output):
+    for path, suffixes in ((args.trace, (".npz",)), (args.output, (".gif", ".mp4"))):
         if path is not None:
-            check_output(path, args.force)
+            check_output(path, args.force, *suffixes)
     recording = read_arguments(args.files, args.level)
+    level = recording.level
+    if level is not None:
+        what = f"a replay of {len(recording.inputs):,} frames of this level"
+        check_budget(args, len(recording.inputs) * level.tick_ns, what)
     result = replay(recording, trace=args.trace is not None)
     if args.trace is not None:
         write_trace(result, args.trace)
-    if args.output is not None:
-        from npp_env.render.video import record_video
-
-        record_video(recording, args.output)
     report = {
         "outcome": result.outcome,
         "frames": result.frames,
         "gold": result.gold,
         "score": round(result.score, 3),
         "unused_inputs": result.unused_inputs,
-        "level": recording.level.name if recording.level is not None else "",
+        "level": level.name if level is not None else "",
         "level_hash": recording.level_hash,
     }
     differences = find_differences(recording, result)
     if args.json:
-        print(json.dumps({**report, "disagreements": differences}, indent=1))
+        say_data({**report, "disagreements": differences})
     else:
-        print(
+        say(
             f"{result.outcome} at frame {result.frames}, gold {result.gold}, score {result.score:.3f}"
             + (f", {result.unused_inputs} inputs unused" if result.unused_inputs else "")
         )
     for difference in differences:
-        print(f"npp-env replay: {difference}", file=sys.stderr)
+        complain(f"npp-env replay: {difference}")
+    if args.output is not None:
+        write_video(args, recording, result.frames)
     return DISAGREES if differences else 0
+
+
+def write_video(args: argparse.Namespace, recording: Recording, frames: int) -> None:
+    """Write the video of a recording that ends after so many frames."""
+    from npp_env.render.video import record_video
+
+    if recording.level is not None:
+        picture_ns = PICTURE_NS + PICTURE_NS_PER_RECORD * len(recording.level.records)
+        check_budget(args, frames * picture_ns, f"a video of {frames:,} frames")
+    record_video(recording, args.output)
 
 
 def read_arguments(files: list[str], level_text: str | None) -> Recording:
@@ -95,9 +113,12 @@ def read_arguments(files: list[str], level_text: str | None) -> Recording:
 
 def load_recording_argument(text: str) -> Recording:
     """A recording given by the path of its file, or the one that wins a shipped level, given by its name."""
-    if not Path(text).exists() and text in shipped_level_names():
-        return load_shipped_recording(text)
-    return load_recording(text)
+    if Path(text).exists():
+        return load_recording(text)
+    name = text.removeprefix(f"{SHIPPED}:")
+    if name in shipped_level_names():
+        return load_shipped_recording(name)
+    raise RecordingError(f"{text}: no such file, and no shipped level; {suggestion(name)}")
 
 
 def attach_level(recording: Recording, level: Level) -> Recording:
@@ -108,23 +129,20 @@ def attach_level(recording: Recording, level: Level) -> Recording:
 
 def read_inputs(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Inputs from a .npy file, a recording, or a file of raw bytes; values are checked by `Recording`."""
-    data = read_bounded(path, MAX_FRAMES + 1024, RecordingError)
+    data = read_bounded(path, MAX_INPUT_BYTES, RecordingError)
     if data.startswith(b"NPPR"):
         return load_recording(path).inputs
     if data.startswith(b"\x93NUMPY"):
-        try:
-            inputs: np.ndarray[Any, np.dtype[np.uint8]] = np.load(path, allow_pickle=False)
-        except ValueError as error:
-            raise RecordingError(f"{path}: {error}") from error
-        return inputs
+        return load_npy(path, MAX_INPUT_BYTES, RecordingError)
     return np.frombuffer(data, np.uint8)
 
 
 def write_trace(result: ReplayResult, path: Path) -> None:
     """Write the arrays `ninja` (T, 4) and `state` (T,) exactly to this path."""
     assert result.trace is not None
-    with path.open("wb") as file:
-        np.savez_compressed(file, ninja=result.trace.ninja, state=result.trace.state)
+    content = io.BytesIO()
+    np.savez_compressed(content, ninja=result.trace.ninja, state=result.trace.state)
+    write_whole(path, content.getvalue())
 
 
 def find_differences(recording: Recording, result: ReplayResult) -> list[str]:

@@ -1,15 +1,19 @@
-"""`npp-env soak`: millions of steps over all shipped levels and presets; proves that memory stays flat."""
+"""`npp-env soak`: millions of steps under every preset, or a billion ticks over thousands of levels."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from pathlib import Path
 from typing import Any
 
+from npp_env.cli.arguments import number, whole_number
 from npp_env.cli.measuring import LEAK, add_min_free, guard_of
+from npp_env.cli.printing import say, say_data
 from npp_env.config import PRESETS
 from npp_env.errors import ConfigError
+from npp_env.profiling.growth import Verdict
+from npp_env.profiling.long_run import Leg, LongRun, LongRunPlan, Progress
 from npp_env.profiling.soak import SoakResult, soak
 
 
@@ -20,28 +24,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--num-envs", type=int, default=256, metavar="N", help="environments (default %(default)s)")
     add("--presets", default=",".join(PRESETS), metavar="NAMES", help="separated by commas (default: all)")
     add("--levels", default="shipped", help="levels, as in the configuration (default %(default)s)")
-    add("--seed", type=int, default=0, help="seed of the random player (default %(default)s)")
+    add("--seed", type=whole_number(0), default=0, help="seed of the random player (default %(default)s)")
     add(
         "--threshold-kb",
-        type=float,
+        type=number(0, 1e12),
         default=1.0,
         metavar="KB",
-        help="growth per million steps that counts (%(default)g)",
+        help="growth per million steps or ticks that counts (%(default)g)",
     )
+    long = parser.add_argument_group("a long run instead: all shipped and many generated levels, every entity")
+    add = long.add_argument
+    add("--ticks", type=float, metavar="N", help="so many ticks, such as 1e9")
+    add("--generated", type=int, default=10_000, metavar="N", help="generated levels (default %(default)s)")
+    add("--state", type=Path, metavar="FILE", help="keep progress here, and go on from what is there")
     add_min_free(parser)
-    add("--json", action="store_true", help="print data instead of a table")
-    add("--no-progress", action="store_true", help="no progress bar")
+    parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 3 if memory grows under any preset."""
-    steps = int(args.million * 1_000_000)
+    """Run the command; 3 if memory grows."""
+    if args.ticks is not None:
+        return _run_long(args)
+    steps = int(args.million * 1_000_000) if 0 < args.million < 1e12 else 0
     if steps < 1 or args.num_envs < 1:
         raise ConfigError(f"--million {args.million:g} and --num-envs {args.num_envs} must be positive")
+    presets = args.presets.split(",")
+    for preset in presets:
+        if preset not in PRESETS:
+            raise ConfigError(f"--presets names {preset!r}; it must be out of {', '.join(PRESETS)}")
     guard = guard_of(args)
     results = []
-    for preset in args.presets.split(","):
-        with _progress(preset, steps, not args.no_progress) as bar:
+    for preset in presets:
+        with _progress(preset, steps, "step", not args.no_progress) as bar:
             results.append(
                 soak(
                     preset,
@@ -55,27 +70,53 @@ def run(args: argparse.Namespace) -> int:
                 )
             )
     if args.json:
-        print(json.dumps([result.to_dict() for result in results], indent=1))
+        say_data([result.to_dict() for result in results])
     else:
-        print(_table(results))
+        say(_table(results))
     return LEAK if any(result.grows for result in results) else 0
 
 
-def _progress(preset: str, steps: int, wanted: bool) -> Any:
+def _run_long(args: argparse.Namespace) -> int:
+    if not 1 <= args.ticks <= 1e15:
+        raise ConfigError(f"--ticks is {args.ticks:g}; it must be between 1 and 1e15")
+    plan = LongRunPlan(int(args.ticks), args.num_envs, args.generated, seed=args.seed)
+    long_run = LongRun(plan, args.state, args.threshold_kb * 1024)
+    with _progress("ticks", plan.ticks, "tick", not args.no_progress) as bar:
+        bar.update(long_run.progress.ticks)
+        progress, leg = long_run.run(guard=guard_of(args), on_progress=bar.update)
+    if args.json:
+        data = {key: getattr(progress, key) for key in Progress.__slots__ if key != "legs"}
+        say_data({**data, "levels": plan.num_levels, "memory": leg.to_dict()})
+    else:
+        say(_long_text(plan, progress, leg))
+    return LEAK if leg.fit.verdict is Verdict.GROWING else 0
+
+
+def _long_text(plan: LongRunPlan, done: Progress, leg: Leg) -> str:
+    return (
+        f"{done.ticks:,} ticks on {plan.num_levels:,} levels in {done.pieces} pieces: {done.episodes:,} episodes, "
+        f"{done.wins:,} won, {done.deaths:,} died, {done.truncations:,} out of time\n"
+        f"no number was lost; {done.states_checked:,} states were checked and restored; digest {done.digest}\n"
+        f"private memory {leg.first_bytes / 1e6:.2f} MB after the first pass, {leg.last_bytes / 1e6:.2f} MB at the "
+        f"end, {leg.fit.slope_per_1k * 1000 / 1024:+.3f} KB per million ticks: {leg.fit.verdict} ({leg.fit.reason})"
+    )
+
+
+def _progress(title: str, total: int, unit: str, wanted: bool) -> Any:
     from tqdm import tqdm
 
-    return tqdm(total=steps, desc=preset, unit="step", unit_scale=True, disable=not wanted, file=sys.stderr)
+    return tqdm(total=total, desc=title, unit=unit, unit_scale=True, disable=not wanted, file=sys.stderr)
 
 
 def _table(results: list[SoakResult]) -> str:
     lines = [
-        "| preset | steps | episodes | won | died | levels seen | USS start | USS end | growth per million | verdict |",
+        "| preset | steps | episodes | won | died | levels seen | at start | at end | growth per million | verdict |",
         "|---|---|---|---|---|---|---|---|---|---|",
     ]
     for r in results:
         lines.append(
             f"| {r.preset} | {r.steps:,} | {r.episodes:,} | {r.wins:,} | {r.deaths:,} | {r.levels_seen} | "
-            f"{r.first_uss_bytes / 1e6:.2f} MB | {r.last_uss_bytes / 1e6:.2f} MB | "
+            f"{r.first_bytes / 1e6:.2f} MB | {r.last_bytes / 1e6:.2f} MB | "
             f"{r.fit.slope_per_1k * 1000 / 1024:+.2f} KB | {r.verdict} |"
         )
     lines += [f"{r.preset}: {r.reason}" for r in results]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, load_level_argument
+from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_level_argument, whole_number
+from npp_env.cli.printing import say, say_data
+from npp_env.printable import printable
 
 if TYPE_CHECKING:
     from npp_env.planning import SolveResult
 
 UNSOLVED = 1
+MAX_THREADS = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     budget = SolveBudget()
     add = parser.add_argument
-    add("level", metavar="LEVEL", help="a level file or the name of a shipped level")
+    add("level", metavar="LEVEL", help=LEVEL_HELP)
     add("-o", "--output", type=Path, metavar="OUT.npprec", help="write the winning recording")
     add("--ticks", type=int, default=budget.ticks, metavar="N", help="ticks to search (default %(default)s)")
     add(
@@ -34,8 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--memory-mb", type=int, default=budget.memory_mb, metavar="MB", help="default %(default)s")
     add("--seconds", type=float, metavar="S", help="stop after this time (the result then depends on the machine)")
-    add("--seed", type=int, default=0, help="another seed searches in another order (default %(default)s)")
-    add("--threads", type=int, default=1, metavar="N", help="threads that simulate (default %(default)s)")
+    add("--seed", type=whole_number(0), default=0, help="another seed searches in another order (default %(default)s)")
+    add(
+        "--threads",
+        type=whole_number(1, MAX_THREADS),
+        default=1,
+        metavar="N",
+        help="threads that simulate (default %(default)s)",
+    )
     add("--json", action="store_true", help="print data instead of text")
     add("--no-progress", action="store_true", help="no progress bar")
     add_force(parser)
@@ -44,11 +52,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if no solution was found."""
     from npp_env.planning import SolveBudget, solve
-    from npp_env.recording import save_recording
+    from npp_env.recording import RECORDING_SUFFIX, save_recording
 
     level = load_level_argument(args.level)
     if args.output is not None:
-        check_output(args.output, args.force)
+        check_output(args.output, args.force, RECORDING_SUFFIX)
     budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
     from tqdm import tqdm
 
@@ -59,14 +67,14 @@ def run(args: argparse.Namespace) -> int:
             bar.set_postfix_str(f"{nearest_px:.0f} px left", refresh=False)
 
         result = solve(level, budget=budget, seed=args.seed, threads=args.threads, on_progress=on_progress)
+    if args.json:
+        say_data(_data(args.level, result))
+    else:
+        say(_text(args.level, result))
     if result.recording is not None and args.output is not None:
         save_recording(result.recording, args.output, overwrite=args.force)
-    if args.json:
-        print(json.dumps(_data(args.level, result), indent=1))
-    else:
-        print(_text(args.level, result))
-        if result.solved and args.output is not None:
-            print(f"written: {args.output}")
+        if not args.json:
+            say(f"written: {args.output}")
     return 0 if result.solved else UNSOLVED
 
 
@@ -85,7 +93,7 @@ def _data(name: str, result: SolveResult) -> dict[str, Any]:
 
 
 def _text(name: str, result: SolveResult) -> str:
-    s = result.statistics
+    name, s = printable(name), result.statistics
     used = (
         f"{s.ticks:,} ticks searched, {s.states_kept:,} states kept, {s.attempts} attempts, "
         f"{s.peak_memory_bytes / 2**20:.0f} MB, {s.cpu_seconds:.1f} s of processor time"

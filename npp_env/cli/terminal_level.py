@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from npp_env.level.entity_kinds import ENTITY_TABLE, EntityKind
+from npp_env.level.doubts import NOT_SIMULATED, doubtful_types, type_bits
+from npp_env.level.entity_kinds import ENTITY_TABLE, EntityKind, type_label
 from npp_env.level.layout import UNIT_PX
 from npp_env.level.model import Level
-from npp_env.sim.tiles import SOLID_PIXELS
+from npp_env.sim.tiles import solid_pixels
 
 HALF_TILE_PX = 12
 TILE_PX = 24
@@ -17,7 +18,10 @@ _BLOCKS = " ▀▄█"
 _ASCII_BLOCKS = ' "_#'
 
 MARKS = {kind: row.mark for kind, row in ENTITY_TABLE.items() if row.mark is not None}
-"""Character and ANSI colour of each kind; what is not simulated is left out."""
+"""Character and ANSI colour of each kind that is simulated."""
+NOT_SIMULATED_MARK = ("?", 90)
+_NAMED = 8
+"""Of the kinds that are not simulated, how many the legend names."""
 
 
 def draw_level(level: Level, *, color: bool = False, ascii_only: bool = False) -> str:
@@ -30,7 +34,7 @@ def draw_level(level: Level, *, color: bool = False, ascii_only: bool = False) -
     """
     tiles = np.ones((level.tiles.shape[0] + 2, level.tiles.shape[1] + 2), np.uint8)
     tiles[1:-1, 1:-1] = level.tiles
-    quarters = SOLID_PIXELS[tiles] >= MOSTLY_SOLID_PIXELS  # (25, 44, 2, 2): row, column, lower, right
+    quarters = solid_pixels()[tiles] >= MOSTLY_SOLID_PIXELS  # (25, 44, 2, 2): row, column, lower, right
     upper = quarters[:, :, 0, :].reshape(len(tiles), -1)
     lower = quarters[:, :, 1, :].reshape(len(tiles), -1)
     blocks = _ASCII_BLOCKS if ascii_only else _BLOCKS
@@ -38,11 +42,11 @@ def draw_level(level: Level, *, color: bool = False, ascii_only: bool = False) -
     for index, (kind, x, y) in enumerate(level.records[:, :3].tolist()):
         if index == 0:
             kind = EntityKind.NINJA
-        elif kind == EntityKind.NINJA or kind >= len(EntityKind) or EntityKind(kind) not in MARKS:
+        elif kind == EntityKind.NINJA:
             continue
         column, row = UNIT_PX * x // HALF_TILE_PX, UNIT_PX * y // TILE_PX
         if row < len(grid) and column < len(grid[row]):
-            mark, code = MARKS[EntityKind(kind)]
+            mark, code = NOT_SIMULATED_MARK if NOT_SIMULATED >> kind & 1 else MARKS[EntityKind(kind)]
             grid[row][column] = f"\x1b[1;{code}m{mark}\x1b[0m" if color else mark
     lines = ["".join(row).rstrip() for row in grid]
     return "\n".join([*lines, _legend(level)])
@@ -54,4 +58,9 @@ def _legend(level: Level) -> str:
         number = 1 if kind is EntityKind.NINJA else level.count(kind)
         if number:
             parts.append(f"{mark} {kind.label}" + (f" x{number}" if number > 1 else ""))
+    unknown = doubtful_types(type_bits(level.records[1:, 0]) & NOT_SIMULATED)
+    if unknown:
+        names = ", ".join(f"{type_label(kind)} x{level.count(kind)}" for kind in unknown[:_NAMED])
+        more = f" and {len(unknown) - _NAMED} more" if len(unknown) > _NAMED else ""
+        parts.append(f"{NOT_SIMULATED_MARK[0]} not simulated: {names}{more}")
     return "  ".join(parts)

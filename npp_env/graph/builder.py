@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.graph.edges import Contacts, EdgeSet, Special, split_keys
+from npp_env.graph.edges import Contacts, EdgeSet, Line, Touches, split_keys
 from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX, blocked_image, solid_image
 from npp_env.graph.images import label_pieces
-from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
+from npp_env.graph.layout import GRAPH_FORMAT, MAX_NODES, EdgeKind, NodeKind, require_room
 from npp_env.graph.node_lookup import nodes_at
 from npp_env.graph.nodes import LatticeNodes, find_nodes
 from npp_env.graph.one_ways import OneWay, find_one_ways
@@ -24,6 +24,7 @@ from npp_env.sim.geometry import Geometry, full_tiles, geometry_of
 JUMP_HEIGHT_PX = 76.9
 """Of a jump from level ground with the button held."""
 NINJA_RADIUS_PX = 10
+_MOST_PLACES = 256  # a byte numbers them
 
 # Kind of node by kind of entity, with the radius in which the entity is touched and whether the node stands where the
 # entity acts (a switch) or where its record puts it (a door or an exit). The physics gives the radii.
@@ -60,14 +61,13 @@ def build_graph(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     nodes = find_nodes(free, one_ways)
     ends = _find_ends(geometry["entities"])
     count = len(nodes.half)
-    specials = [
-        Special(count + k + 1, float(ends.x[k]), float(ends.y[k]), float(ends.touch_px[k])) for k in range(len(ends.x))
-    ]
+    require_room("nodes", count + len(ends.x), MAX_NODES)
+    touches = Touches.of(np.stack([ends.x, ends.y, ends.touch_px], axis=1).astype(np.float64), count + 1)
     doors, lines = _gating_doors(geometry)
-    edges = Contacts(nodes.labels, one_ways, specials).find(lines)
+    edges = Contacts(nodes.labels, one_ways, touches).find(lines)
     arrays = {
         **_node_sections(nodes, ends),
-        **_edge_sections(nodes, ends, edges, len(doors), _footing(nodes, one_ways)),
+        **_edge_sections(nodes, ends, edges, _footing(nodes, one_ways)),
         **_door_sections(geometry["entities"], doors, count, ends),
     }
     spawn = int(nodes_at(nodes.nearest, nodes.split_half, nodes.split_node, *np.array(level.spawn)[:, None])[0])
@@ -102,7 +102,7 @@ def _find_ends(entities: NDArray[Any]) -> _Ends:
     )
 
 
-def _gating_doors(geometry: Geometry) -> tuple[NDArray[np.int64], list[tuple[float, float, float, float]]]:
+def _gating_doors(geometry: Geometry) -> tuple[NDArray[np.int64], list[Line]]:
     """Entities of the doors that close passages, and their lines."""
     entities, walls = geometry["entities"], geometry["walls"]
     doors = np.flatnonzero(np.isin(entities["kind"], GATING_KINDS))
@@ -165,25 +165,26 @@ def _edge_kinds(
     return np.select([c for c, _ in choices], [int(k) for _, k in choices], int(EdgeKind.AIR)).astype(np.uint8)
 
 
-def _gates(edges: EdgeSet, door_count: int) -> tuple[NDArray[np.int16], NDArray[np.uint16], NDArray[np.uint16]]:
-    """Gate of every edge, and which doors each gate consists of; the first gates are the single doors."""
-    members: list[tuple[int, ...]] = [(door,) for door in range(door_count)]
-    number = {gate: k for k, gate in enumerate(members)}
-    gate_of = np.full(len(edges.keys), NO_DOOR, np.int16)
-    for key, doors in edges.doors_of.items():
-        if doors not in number:
-            number[doors] = len(members)
-            members.append(doors)
-        gate_of[np.searchsorted(edges.keys, key)] = number[doors]
-    start = np.cumsum([0, *(len(gate) for gate in members)]).astype(np.uint16)
-    return gate_of, start, np.array([door for gate in members for door in gate], np.uint16)
+def _place_sections(x: NDArray[Any], y: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    (xs, of_x), (ys, of_y) = (np.unique(values.astype(np.float32), return_inverse=True) for values in (x, y))
+    count = max(len(xs), len(ys))
+    if count > _MOST_PLACES:
+        return {name: np.zeros(0) for name in ("place_x", "place_y", "place_of_x", "place_of_y")}
+    return {
+        "place_x": np.resize(xs, count),
+        "place_y": np.resize(ys, count),
+        "place_of_x": of_x.reshape(-1),
+        "place_of_y": of_y.reshape(-1),
+    }
 
 
 def _node_sections(nodes: LatticeNodes, ends: _Ends) -> dict[str, NDArray[Any]]:
     lattice = len(nodes.half)
+    x, y = np.concatenate([nodes.x, ends.x]), np.concatenate([nodes.y, ends.y])
     return {
-        "node_x": np.concatenate([nodes.x, ends.x]),
-        "node_y": np.concatenate([nodes.y, ends.y]),
+        "node_x": x,
+        "node_y": y,
+        **_place_sections(x, y),
         "node_kind": np.concatenate([np.zeros(lattice, np.uint8), ends.kind]),
         "node_entity": np.concatenate([np.full(lattice, -1, np.int16), ends.entity]),
         "nearest_node": nodes.nearest,
@@ -196,21 +197,19 @@ def _edge_sections(
     nodes: LatticeNodes,
     ends: _Ends,
     edges: EdgeSet,
-    door_count: int,
     footing: tuple[NDArray[np.bool_], NDArray[np.bool_]],
 ) -> dict[str, NDArray[Any]]:
     x, y = np.concatenate([nodes.x, ends.x]), np.concatenate([nodes.y, ends.y])
     source, target = (labels - 1 for labels in split_keys(edges.keys))
     dx, dy = x[target] - x[source], y[target] - y[source]
-    gate_of, gate_start, gate_door = _gates(edges, door_count)
     return {
         "edge_start": np.searchsorted(source, np.arange(len(x) + 1)),
         "edge_target": target,
-        "edge_door": gate_of,
+        "edge_door": edges.gate,
         "edge_features": np.stack([dx, dy, np.hypot(dx, dy)], axis=1),
         "edge_kind": _edge_kinds(source, target, dy, nodes, footing),
-        "gate_start": gate_start,
-        "gate_door": gate_door,
+        "gate_start": np.cumsum([0, *(len(gate) for gate in edges.gates)]),
+        "gate_door": np.array([door for gate in edges.gates for door in gate], np.uint16),
     }
 
 

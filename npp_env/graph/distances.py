@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.graph.checks import check_distances
 from npp_env.graph.dijkstra import spread
-from npp_env.graph.layout import DISTANCES_FORMAT, NO_NODE, NodeKind
+from npp_env.graph.flood import Flood
+from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, NO_NODE, NodeKind
 from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
-from npp_env.level.sorted_sets import sorted_difference
 
 MAX_ORDERED_DOORS = 5
 """Up to so many closed locked doors, every order of opening them is tried; beyond, the first one opens all."""
@@ -130,13 +131,17 @@ def distances_artifact(config: bytes) -> Artifact:
     """The artifact of a configuration in its canonical form; only that of the start is worth a file."""
     variant = config.hex()
     version = 1000 * GRAPH.version + DISTANCES_FORMAT.version
-    return Artifact("distances", version, partial(_build, config), variant, persisted=not any(config))
+    return Artifact("distances", version, partial(_build, config), variant, persisted=not any(config), check=_check)
+
+
+def _check(level: Level, cache: LevelCache, block: NDArray[Any]) -> None:
+    check_distances(*DISTANCES_FORMAT.open(block), GRAPH_FORMAT.numbers_in(cache.get(level, GRAPH)))
 
 
 def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     graph = graph_of(level, cache)
     passages = _open_passages(graph, config)
-    children = _children(graph, config, level, cache)
+    children = _Children(graph, config, level, cache)
     from_spawn = _reach(graph, passages)
     switches, exits = graph.nodes_of_kind(NodeKind.EXIT_SWITCH), graph.nodes_of_kind(NodeKind.EXIT)
     opened = _opened_exits(graph, config)
@@ -149,8 +154,7 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     plan = _way_to(graph, passages, children, "plan", switches, from_switch)
 
     reachable = np.where(np.isfinite(from_spawn), DIRECTLY, 0).astype(np.uint8)
-    later = np.isfinite(_reach_with_switches(graph, config, from_spawn)) & (reachable == 0)
-    reachable[later] = AFTER_OPENING
+    reachable[_reach_with_switches(graph, config) & (reachable == 0)] = AFTER_OPENING
     directly = int(np.count_nonzero(reachable[: graph.lattice_count] == DIRECTLY))
     spawn = graph.spawn_node
     switch_node, exit_node = _nearest(switches, from_spawn), _nearest(goals, from_spawn)
@@ -222,7 +226,7 @@ def _open_passages(graph: NavigationGraph, config: bytes) -> _Passages:
 
 def group_edges(count: int, by: NDArray[Any], other: NDArray[Any], length: NDArray[np.float32]) -> Neighbours:
     """Edges of a graph of `count` nodes, grouped by one of their ends."""
-    order = np.argsort(by, kind="stable")
+    order = np.argsort(by.astype(np.uint16), kind="stable")
     start = np.concatenate([[0], np.cumsum(np.bincount(by, minlength=count))]).astype(np.uint32)
     return Neighbours(start, other[order].astype(np.uint16), length[order])
 
@@ -260,47 +264,53 @@ def _reach(graph: NavigationGraph, passages: _Passages) -> NDArray[np.float64]:
     return spread_seeds(passages.forth, seeds)[0]
 
 
-def _closed_locked_doors(graph: NavigationGraph, number: int) -> list[int]:
-    return [door for door in range(graph.door_count) if not graph.door_trap[door] and not number >> door & 1]
+def _closed_locked_doors(graph: NavigationGraph, config: bytes) -> NDArray[np.int64]:
+    return np.flatnonzero(~graph.open_doors(config) & (graph.door_trap == 0))
 
 
-def _reach_with_switches(graph: NavigationGraph, config: bytes, from_spawn: NDArray[np.float64]) -> NDArray[np.float64]:
+def _reach_with_switches(graph: NavigationGraph, config: bytes) -> NDArray[np.bool_]:
     """What can be reached if every locked door is opened whose switch is found on the way."""
-    number = int.from_bytes(config, "little")
-    while True:
-        found = [
-            door
-            for door in _closed_locked_doors(graph, number)
-            if np.isfinite(from_spawn[graph.door_switch_node[door]])
-        ]
-        if not found:
-            return from_spawn
-        for door in found:
-            number |= 1 << door
-        from_spawn = _reach(graph, _open_passages(graph, number.to_bytes(len(config), "little")))
+    if graph.spawn_node == NO_NODE:
+        return np.zeros(graph.node_count, np.bool_)
+    doors = _closed_locked_doors(graph, config)
+    door_of_node = np.full(graph.node_count, -1, np.int32)
+    door_of_node[graph.door_switch_node[doors]] = doors
+    gates = np.repeat(np.arange(len(graph.gate_start) - 1, dtype=np.int32), np.diff(graph.gate_start))
+    by_door = np.argsort(graph.gate_door, kind="stable")
+    starts = np.searchsorted(graph.gate_door[by_door], np.arange(graph.door_count + 1)).astype(np.int32)
+    flood = Flood(
+        graph.edge_start,
+        graph.edge_target,
+        graph.edge_door,
+        graph.gate_start,
+        graph.gate_door,
+        graph.open_doors(config),
+    )
+    reached: NDArray[np.bool_] = flood.run(graph.spawn_node, door_of_node, starts, gates[by_door]).view(np.bool_)
+    return reached
 
 
 class _Children:
     """The fields after one more locked door was opened, fetched only if something is blocked."""
 
-    def __init__(self, level: Level, cache: LevelCache, opened: dict[int, bytes]) -> None:
-        self._level, self._cache, self.opened = level, cache, opened
+    def __init__(self, graph: NavigationGraph, config: bytes, level: Level, cache: LevelCache) -> None:
+        self._level, self._cache, self._config = level, cache, config
+        self.doors = _closed_locked_doors(graph, config)
+        self.in_order = len(self.doors) <= MAX_ORDERED_DOORS
 
-    def distance(self, door: int, name: str) -> NDArray[np.float32]:
-        fields = DistanceFields(self._cache.get(self._level, distances_artifact(self.opened[door])))
+    def groups(self) -> list[NDArray[np.int64]]:
+        """Closed doors by the fields that follow on them: each its own, or all of them the same."""
+        return [self.doors[k : k + 1] for k in range(len(self.doors))] if self.in_order else [self.doors]
+
+    def distance(self, opened: NDArray[np.int64], name: str) -> NDArray[np.float32]:
+        """The distances after these doors were opened."""
+        number = int.from_bytes(self._config, "little")
+        for door in opened.tolist():
+            number |= 1 << door
+        config = number.to_bytes(len(self._config), "little")
+        fields = DistanceFields(self._cache.get(self._level, distances_artifact(config)))
         field: NDArray[np.float32] = getattr(fields, f"{name}_distance")
         return field
-
-
-def _children(graph: NavigationGraph, config: bytes, level: Level, cache: LevelCache) -> _Children:
-    number = int.from_bytes(config, "little")
-    doors = _closed_locked_doors(graph, number)
-    every = sum(1 << door for door in doors)
-    opened = {
-        door: (number | (1 << door if len(doors) <= MAX_ORDERED_DOORS else every)).to_bytes(len(config), "little")
-        for door in doors
-    }
-    return _Children(level, cache, opened)
 
 
 def _by_switches(
@@ -315,17 +325,22 @@ def _by_switches(
     via = np.zeros(graph.node_count, np.bool_)
     seeds = np.full(graph.node_count, np.inf)
     first_hop = np.full(graph.node_count, NO_NODE, np.uint16)
-    for door in children.opened:
-        switch = int(graph.door_switch_node[door])
-        edges = np.flatnonzero((passages.target == switch) & np.isinf(distance[passages.source]))
+    stuck = np.isinf(distance)
+    for doors in children.groups():
+        is_switch = np.zeros(graph.node_count, np.bool_)
+        is_switch[graph.door_switch_node[doors]] = True
+        edges = np.flatnonzero(is_switch[passages.target] & stuck[passages.source])
         if len(edges) == 0:
             continue
         touching = passages.source[edges]
         # To the switch and back; whatever lies between it and the place it is touched from is no passage.
-        candidate = 2 * passages.length[edges] + children.distance(door, name)[touching]
-        better = candidate < seeds[touching]
-        seeds[touching[better]] = candidate[better]
-        first_hop[touching[better]] = switch
+        candidate = 2 * passages.length[edges] + children.distance(doors, name)[touching]
+        # The best switch of each node, of several the first.
+        order = np.lexsort((passages.target[edges], candidate, touching))
+        best = order[np.diff(touching[order], prepend=-1) > 0]
+        best = best[candidate[best] < seeds[touching[best]]]
+        seeds[touching[best]] = candidate[best]
+        first_hop[touching[best]] = passages.target[edges[best]]
     if np.isfinite(seeds).any():
         detour, hop = spread_seeds(passages.back, seeds)
         hop = np.where(hop == NO_NODE, first_hop, hop)
@@ -343,13 +358,21 @@ def _complete_ends(
     following: NDArray[np.uint16],
 ) -> None:
     """Give the ends, which no edge leaves, the distance of the best place to touch them from."""
-    ends = np.arange(graph.lattice_count, graph.node_count)
-    for end in sorted_difference(ends, np.sort(goals)).tolist():
-        first, last = passages.back.start[end : end + 2]
-        if first == last:
-            continue
-        touching = passages.back.node[first:last]
-        total = distance[touching] + passages.back.length[first:last]
-        best = int(total.argmin())
-        if np.isfinite(total[best]):
-            distance[end], following[end] = total[best], touching[best]
+    start = passages.back.start[graph.lattice_count :].astype(np.int64)
+    touched = np.diff(start) > 0
+    touched[goals - graph.lattice_count] = False
+    ends = np.flatnonzero(touched)
+    if len(ends) == 0:
+        return
+    counts = np.diff(start)[ends]
+    first = np.cumsum(counts) - counts
+    edges = np.repeat(start[ends] - first, counts) + np.arange(counts.sum())
+    touching = passages.back.node[edges]
+    total = distance[touching] + passages.back.length[edges]
+    least = np.minimum.reduceat(total, first)
+    # Of several places that are equally good, the first.
+    equal = np.flatnonzero(total == np.repeat(least, counts))
+    best = equal[np.searchsorted(equal, first)]
+    known = np.isfinite(least)
+    ends = graph.lattice_count + ends[known]
+    distance[ends], following[ends] = least[known], touching[best[known]]

@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.graph.free_space import HALF_PX, HEIGHT_PX, WIDTH_PX, line_stamp
+from npp_env.graph.contacts import ContactImage, TouchImage, stop_image
+from npp_env.graph.free_space import line_stamp
+from npp_env.graph.layout import NO_DOOR, require_room
 from npp_env.graph.one_ways import OneWay
-from npp_env.level.sorted_sets import sorted_difference, sorted_unique
 
-STEPS = ((0, 1), (1, 0), (1, 1), (1, -1), (0, -1), (-1, 0), (-1, -1), (-1, 1))
-"""(dy, dx) from a pixel to its neighbours."""
+MAX_EDGES = 1 << 19
+"""Edges of a graph; an empty map has 30,000."""
+MAX_CLOSED = 1 << 18
+"""Edges that doors close, counted for each place of a door."""
+MAX_GATES = (1 << 15) - 1
+"""Sets of doors that close an edge together."""
+MAX_GATE_DOORS = (1 << 16) - 1
+"""Doors of all gates."""
 
-_ALL, _BUT_LAST, _BUT_FIRST = slice(None), slice(None, -1), slice(1, None)
-# Every way across a border between half cells, there and back: whether the border is vertical, the step, the side of
-# the border that it starts from, and which pixels along the border go with which.
-_CROSSINGS = (
-    (True, 0, 0, _ALL, _ALL),
-    (True, 2, 0, _BUT_LAST, _BUT_FIRST),
-    (True, 3, 1, _BUT_LAST, _BUT_FIRST),
-    (False, 1, 0, _ALL, _ALL),
-    (False, 2, 0, _BUT_LAST, _BUT_FIRST),
-    (False, 3, 0, _BUT_FIRST, _BUT_LAST),
-)
 _NODE_BITS = 16
+
+Line = tuple[float, float, float, float]
+"""The closed line of a door: x1, y1, x2, y2."""
 
 
 def make_keys(sources: NDArray[Any], targets: NDArray[Any]) -> NDArray[np.int64]:
@@ -39,28 +39,41 @@ def split_keys(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.i
     return keys >> _NODE_BITS, keys & ((1 << _NODE_BITS) - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Special:
-    """A place that the ninja reaches by touching it.
+@dataclass(slots=True)
+class Touches:
+    """Places that the ninja reaches by touching them; of those that coincide only one is looked at.
 
     Attributes:
-        label: Its node, counted from 1.
-        x, y: Its centre.
-        touch_px: Distance of the centres below which it is touched.
+        places: x, y and the distance of the centres below which a place is touched.
+        labels: For each place the nodes that stand there, counted from 1.
     """
 
-    label: int
-    x: float
-    y: float
-    touch_px: float
+    places: NDArray[np.float64]  # (p, 3)
+    labels: list[NDArray[np.int64]]
+
+    @classmethod
+    def of(cls, ends: NDArray[np.float64], first_label: int) -> Touches:
+        """The places of ends (n, 3), which are the nodes from `first_label` on."""
+        numbers: dict[tuple[float, ...], list[int]] = {}
+        for label, place in enumerate(ends.tolist(), first_label):
+            numbers.setdefault(tuple(place), []).append(label)
+        places = np.array(list(numbers), np.float64).reshape(-1, 3)
+        return cls(places, [np.array(labels, np.int64) for labels in numbers.values()])
 
 
 @dataclass(slots=True)
 class EdgeSet:
-    """Edges with free passage while every door is open, and the doors that close some of them."""
+    """Edges with free passage while every door is open, and the doors that close some of them.
 
-    keys: NDArray[np.int64]  # sorted
-    doors_of: dict[int, tuple[int, ...]] = field(default_factory=dict)  # key -> doors that gate it
+    Attributes:
+        keys: Of the edges, sorted.
+        gate: Of each edge, `NO_DOOR` for none.
+        gates: The doors of each gate; the first gates are the single doors.
+    """
+
+    keys: NDArray[np.int64]
+    gate: NDArray[np.int64]
+    gates: list[tuple[int, ...]]
 
 
 class Contacts:
@@ -69,138 +82,94 @@ class Contacts:
     Args:
         labels: Node of every pixel, 0 where the ninja does not fit.
         one_ways: Surfaces that only let through in one direction.
-        specials: Places reached by touch.
+        touches: Places reached by touch.
     """
 
-    def __init__(self, labels: NDArray[np.uint16], one_ways: list[OneWay], specials: list[Special]) -> None:
-        self.labels = labels
-        self.one_ways = one_ways
-        self.specials = specials
-        self.stops = _stops(one_ways) if one_ways else None
+    def __init__(self, labels: NDArray[np.uint16], one_ways: list[OneWay], touches: Touches) -> None:
+        self._contacts = ContactImage(labels, stop_image(one_ways, labels.shape))
+        self._touches = touches
+        self._touching = TouchImage(labels, touches.places)
+        self._ends_of_entry = np.repeat(
+            np.array([len(labels) for labels in touches.labels], np.int64), np.diff(self._touching.start)
+        )
+        self._place_of_entry = np.repeat(np.arange(len(touches.places)), np.diff(self._touching.start))
+        first_labels = np.array([labels[0] for labels in touches.labels], np.int64)
+        self._first_keys = make_keys(self._touching.node, first_labels[self._place_of_entry])
 
-    def find(self, doors: list[tuple[float, float, float, float]]) -> EdgeSet:
-        """All edges; a door (x1, y1, x2, y2) gates those that its closed line leaves no passage for."""
-        rows, columns = slice(0, HEIGHT_PX), slice(0, WIDTH_PX)
-        edges = EdgeSet(self._between(rows, columns, self.specials))
+    def find(self, doors: Sequence[Line]) -> EdgeSet:
+        """All edges; a door gates those that its closed line leaves no passage for.
+
+        Raises:
+            LevelError: There are more edges, or more that doors close, than a graph holds.
+        """
+        contacts = self._contacts.all_keys()
+        require_room("edges", len(contacts) + int(self._ends_of_entry.sum()), MAX_EDGES)
+        touches, entry_of_touch = self._keys_of_entries()
+        keys = np.sort(np.concatenate([contacts, touches]))
+        lines: dict[Line, list[int]] = {}
         for number, line in enumerate(doors):
-            self._close(edges, number, line)
-        return edges
+            lines.setdefault(line, []).append(number)
+        closed, closing = self._closed_edges(list(lines))
+        gates, edge, gate_of_edge = _number_gates(closed, closing, list(lines.values()), len(doors))
+        gate = np.full(len(keys), NO_DOOR, np.int64)
+        gate[np.searchsorted(keys, edge)] = gate_of_edge
+        # The edges to all ends of a place share what closes the first of them.
+        gate[np.searchsorted(keys, touches)] = gate[np.searchsorted(keys, self._first_keys[entry_of_touch])]
+        return EdgeSet(keys, gate, gates)
 
-    def _close(self, edges: EdgeSet, number: int, line: tuple[float, float, float, float]) -> None:
-        stamp_rows, stamp_columns, near = line_stamp(*line)
-        if near.size == 0:
-            return
-        rows = _widen(stamp_rows, HEIGHT_PX)
-        columns = _widen(stamp_columns, WIDTH_PX)
-        specials = [
-            special
-            for special in self.specials
-            if rows.start <= special.y + special.touch_px
-            and special.y - special.touch_px < rows.stop
-            and columns.start <= special.x + special.touch_px
-            and special.x - special.touch_px < columns.stop
-        ]
-        before = self._between(rows, columns, specials)
-        covered = self.labels[stamp_rows, stamp_columns]
-        kept = covered[near]
-        covered[near] = 0
-        after = self._between(rows, columns, specials)
-        covered[near] = kept
-        for key in sorted_difference(before, after).tolist():
-            edges.doors_of[key] = (*edges.doors_of.get(key, ()), number)
+    def _keys_of_entries(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Edges from nodes to the ends that they touch, and which entry each comes from."""
+        ends = [self._touches.labels[place] for place in self._place_of_entry.tolist()]
+        origin = np.repeat(np.arange(len(ends)), self._ends_of_entry)
+        return make_keys(self._touching.node[origin], np.concatenate([np.zeros(0, np.int64), *ends])), origin
 
-    def _between(self, rows: slice, columns: slice, specials: list[Special]) -> NDArray[np.int64]:
-        keys = self._pixel_keys(self.labels[rows, columns], rows, columns)
-        return sorted_unique(np.concatenate([keys, _touch_keys(self.labels, specials)])) if specials else keys
-
-    def _pixel_keys(self, labels: NDArray[np.uint16], rows: slice, columns: slice) -> NDArray[np.int64]:
-        """Sorted edges inside a window that begins and ends at half cells."""
-        sides = (_border_sides(labels, vertical=False), _border_sides(labels, vertical=True))
-        found = []
-        for vertical, step, source_side, source_cut, target_cut in _CROSSINGS:
-            a = sides[vertical][source_side][:, source_cut]
-            b = sides[vertical][1 - source_side][:, target_cut]
-            forth = back = (a > 0) & (b > 0)
-            if self.stops is not None:
-                stop_forth = _border_sides(self.stops[step, rows, columns], vertical)[source_side][:, source_cut]
-                stop_back = _border_sides(self.stops[step + 4, rows, columns], vertical)[1 - source_side]
-                forth, back = forth & ~stop_forth, back & ~stop_back[:, target_cut]
-            found += [_distinct(a[forth], b[forth]), _distinct(b[back], a[back])]
-        if self.stops is not None:
-            found += self._under_surfaces(labels, rows, columns)
-        return sorted_unique(np.concatenate(found))
-
-    def _under_surfaces(self, labels: NDArray[np.uint16], rows: slice, columns: slice) -> list[NDArray[np.int64]]:
-        """Contacts within a half cell, which only the surface of a platform makes."""
-        assert self.stops is not None
-        found = []
-        for one_way in self.one_ways:
-            top, bottom = _cut(one_way.window[0], rows)
-            left, right = _cut(one_way.window[1], columns)
-            if bottom - top < 3 or right - left < 3:
+    def _closed_edges(self, lines: Sequence[Line]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Edges that lines close, of those to one place only the first: a key and the number of a line for each."""
+        x, y, touch_px = self._touches.places.T
+        closed, counts = [np.zeros(0, np.int64)], [0]
+        for line in lines:
+            rows, columns, near = line_stamp(*line)
+            if near.size == 0:
+                counts.append(counts[-1])
                 continue
-            inner = labels[top:bottom, left:right]
-            height, width = inner.shape
-            a = inner[1:-1, 1:-1]
-            for number, (dy, dx) in enumerate(STEPS):
-                b = inner[1 + dy : height - 1 + dy, 1 + dx : width - 1 + dx]
-                y, x = rows.start + top + 1, columns.start + left + 1
-                stopped = self.stops[number, y : y + height - 2, x : x + width - 2]
-                there = (a > 0) & (b > 0) & (a != b) & ~stopped
-                found.append(sorted_unique(make_keys(a[there], b[there])))
-        return found
+            mask = near.view(np.uint8)
+            in_reach = (rows.start <= y + touch_px) & (y - touch_px < rows.stop)
+            in_reach &= (columns.start <= x + touch_px) & (x - touch_px < columns.stop)
+            entries = self._touching.entries_cut_by(mask, rows.start, columns.start, np.flatnonzero(in_reach))
+            closed += [self._contacts.keys_cut_by(mask, rows.start, columns.start), self._first_keys[entries]]
+            counts.append(counts[-1] + len(closed[-1]) + len(closed[-2]))
+            require_room("edges closed by doors", counts[-1], MAX_CLOSED)
+        return np.concatenate(closed), np.repeat(np.arange(len(lines)), np.diff(counts))
 
 
-def _cut(inner: slice, outer: slice) -> tuple[int, int]:
-    """The common part of two slices, relative to the outer one."""
-    return max(inner.start, outer.start) - outer.start, min(inner.stop, outer.stop) - outer.start
+def _number_gates(
+    closed: NDArray[np.int64], closing: NDArray[np.int64], doors_of_line: list[list[int]], door_count: int
+) -> tuple[list[tuple[int, ...]], NDArray[np.int64], NDArray[np.int64]]:
+    """Number the sets of doors that close edges: by their first door, then by their first edge.
 
-
-def _widen(stamp: slice, limit: int) -> slice:
-    """To whole half cells, and one more on either side."""
-    first, last = stamp.start // HALF_PX - 1, -(-stamp.stop // HALF_PX) + 1
-    return slice(max(0, first * HALF_PX), min(limit, last * HALF_PX))
-
-
-def _border_sides(image: NDArray[Any], vertical: bool) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Pixels before and behind each border between half cells, one border a row."""
-    lines = image.T if vertical else image
-    return np.ascontiguousarray(lines[HALF_PX - 1 : -1 : HALF_PX]), np.ascontiguousarray(lines[HALF_PX::HALF_PX])
-
-
-def _distinct(sources: NDArray[np.uint16], targets: NDArray[np.uint16]) -> NDArray[np.int64]:
-    """Keys, most repetitions removed: they follow each other along a border."""
-    keys = make_keys(sources, targets)
-    return keys if len(keys) == 0 else keys[np.concatenate([[True], keys[1:] != keys[:-1]])]
-
-
-def _touch_keys(labels: NDArray[np.uint16], specials: list[Special]) -> NDArray[np.int64]:
-    """Edges from the nodes that have a pixel within touch of a special."""
-    found = [np.zeros(0, np.int64)]
-    for special in specials:
-        reach = int(special.touch_px) + 1
-        x, y = int(special.x), int(special.y)
-        rows = slice(max(0, y - reach), max(0, min(HEIGHT_PX, y + reach + 1)))
-        columns = slice(max(0, x - reach), max(0, min(WIDTH_PX, x + reach + 1)))
-        py, px = np.ogrid[rows, columns]
-        near = (px - special.x) ** 2 + (py - special.y) ** 2 < special.touch_px**2
-        touching = labels[rows, columns][near]
-        sources = sorted_unique(touching[touching > 0])
-        found.append(make_keys(sources, np.full(len(sources), special.label)))
-    return sorted_unique(np.concatenate(found))
-
-
-def _stops(one_ways: list[OneWay]) -> NDArray[np.bool_]:
-    """For each step and pixel, whether that step goes down through a surface (8, 600, 1056)."""
-    stops = np.zeros((len(STEPS), HEIGHT_PX, WIDTH_PX), np.bool_)
-    for one_way in one_ways:
-        rows, columns = one_way.window
-        height, width = one_way.above.shape
-        for number, (dy, dx) in enumerate(STEPS):
-            a_rows = slice(max(0, -dy), height - max(0, dy))
-            a_columns = slice(max(0, -dx), width - max(0, dx))
-            b_rows = slice(max(0, dy), height - max(0, -dy))
-            b_columns = slice(max(0, dx), width - max(0, -dx))
-            through = one_way.above[a_rows, a_columns] & one_way.under[b_rows, b_columns]
-            stops[number, rows, columns][a_rows, a_columns] |= through
-    return stops
+    Returns:
+        The gates; and the closed edges with the gate of each.
+    """
+    gates: list[tuple[int, ...]] = [(door,) for door in range(door_count)]
+    order = np.lexsort((closing, closed))
+    closed, closing = closed[order], closing[order]
+    starts = np.flatnonzero(np.diff(closed, prepend=-1))
+    ends = np.append(starts[1:], len(closed))
+    edge, first_line = closed[starts], closing[starts]
+    order = np.lexsort((edge, first_line))
+    number_of = {doors: number for number, doors in enumerate(gates)}
+    number_of_lines: dict[bytes, int] = {}
+    numbers, members = [], door_count
+    for start, end in zip(starts[order].tolist(), ends[order].tolist(), strict=True):
+        lines = closing[start:end]
+        number = number_of_lines.get(lines.tobytes())
+        if number is None:
+            doors = tuple(sorted(door for line in lines.tolist() for door in doors_of_line[line]))
+            number = number_of_lines[lines.tobytes()] = number_of.setdefault(doors, len(gates))
+            if number == len(gates):
+                gates.append(doors)
+                members += len(doors)
+                require_room("sets of doors that close an edge", len(gates), MAX_GATES)
+                require_room("doors in sets that close an edge", members, MAX_GATE_DOORS)
+        numbers.append(number)
+    return gates, edge[order], np.array(numbers, np.int64)

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+from npp_env.errors import LevelError
 from npp_env.level.block import BlockFormat
 
 NO_NODE = 65535
 NO_DOOR = -1
+MAX_NODES = NO_NODE - 1
+
+
+def require_room(what: str, count: int, limit: int) -> None:
+    """Refuse a level that has more of something than a graph holds.
+
+    Raises:
+        LevelError: It has.
+    """
+    if count > limit:
+        raise LevelError(
+            f"the level is too crowded for a navigation graph: {count:,} {what}, at most {limit:,}; it can be played "
+            f"with reward.shaping_weight=0 and observations that need no graph"
+        )
 
 
 class NodeKind(IntEnum):
@@ -37,11 +52,15 @@ class EdgeKind(IntEnum):
 GRAPH_FORMAT = BlockFormat(
     "navigation graph",
     magic=0x4E50504E,  # "NPPN"
-    version=3,
+    version=4,
     numbers=5,  # nodes, nodes of the lattice, edges, doors, node of the spawn
     sections=(
         ("node_x", "<f4"),
         ("node_y", "<f4"),
+        ("place_x", "<f4"),
+        ("place_y", "<f4"),
+        ("place_of_x", "u1"),
+        ("place_of_y", "u1"),
         ("nearest_node", "<u2"),
         ("edge_start", "<u4"),
         ("edge_target", "<u2"),

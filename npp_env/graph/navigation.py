@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
+from npp_env.graph.checks import check_graph
 from npp_env.graph.layout import GRAPH_FORMAT, NO_DOOR, EdgeKind, NodeKind
 from npp_env.graph.node_lookup import nodes_at
 from npp_env.level.cache import Artifact, LevelCache, default_cache
@@ -36,6 +37,12 @@ class NavigationGraph:
         self.node_count, self.lattice_count, _, _, self.spawn_node = numbers
         self.node_x: NDArray[np.float32] = arrays["node_x"]  # (n,)
         self.node_y: NDArray[np.float32] = arrays["node_y"]  # (n,)
+        # The different coordinates of nodes, both padded to one length, and which of them a node has. Nodes lie on a
+        # grid, so they are few; all four are empty where they are more than a byte can number.
+        self.place_x: NDArray[np.float32] = arrays["place_x"]
+        self.place_y: NDArray[np.float32] = arrays["place_y"]
+        self.place_of_x: NDArray[np.uint8] = arrays["place_of_x"]  # (n,)
+        self.place_of_y: NDArray[np.uint8] = arrays["place_of_y"]  # (n,)
         self.node_kind: NDArray[np.uint8] = arrays["node_kind"]  # (n,) NodeKind
         self.node_entity: NDArray[np.int16] = arrays["node_entity"]  # (n,) row of the entity table, -1 for the lattice
         self.nearest_node: NDArray[np.uint16] = arrays["nearest_node"]  # (4400,) by half row * 88 + half column
@@ -101,17 +108,18 @@ class NavigationGraph:
             )
         return number.to_bytes(-(-bits // 8), "little")
 
+    def open_doors(self, config: bytes | int) -> NDArray[np.bool_]:
+        """Which locked and trap doors are open in a door configuration; a fresh array (doors,)."""
+        bits = np.frombuffer(self.configuration(config), np.uint8)
+        taken = np.unpackbits(bits, count=self.door_count, bitorder="little")
+        return np.asarray(taken != self.door_trap)
+
     def open_edges(self, config: bytes | int) -> NDArray[np.bool_]:
         """Which edges have free passage in a door configuration; a fresh array (m,)."""
-        number = int.from_bytes(self.configuration(config), "little")
-        taken = np.array([number >> door & 1 for door in range(self.door_count)], np.bool_)
-        is_open = taken != self.door_trap.astype(np.bool_)
-        gates = [
-            bool(is_open[self.gate_door[self.gate_start[k] : self.gate_start[k + 1]]].all())
-            for k in range(len(self.gate_start) - 1)
-        ]
+        is_open = self.open_doors(config)[self.gate_door]
+        gates = np.logical_and.reduceat(is_open, self.gate_start[:-1]) if len(is_open) else is_open
         # The last place answers for edges without a gate, whose number is -1.
-        return np.array([*gates, True], np.bool_)[self.edge_door]
+        return np.append(gates, True)[self.edge_door]
 
     def edge_sources(self) -> NDArray[np.int64]:
         """Source of every edge; a fresh array (m,)."""
@@ -157,7 +165,11 @@ def _build(level: Level, cache: LevelCache) -> NDArray[Any]:
     return build_graph(level, cache)
 
 
-GRAPH = Artifact("graph", GRAPH_FORMAT.version, _build)
+def _check(level: Level, cache: LevelCache, block: NDArray[Any]) -> None:
+    check_graph(*GRAPH_FORMAT.open(block))
+
+
+GRAPH = Artifact("graph", GRAPH_FORMAT.version, _build, check=_check)
 """The navigation graph as the level cache keeps it."""
 
 

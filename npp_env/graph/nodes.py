@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX
 from npp_env.graph.images import label_pieces, spread_labels
-from npp_env.graph.layout import NO_NODE
+from npp_env.graph.layout import MAX_NODES, NO_NODE, require_room
 from npp_env.graph.one_ways import OneWay
 
 HALF_CELLS = HALF_ROWS * HALF_COLUMNS
@@ -92,20 +92,29 @@ def _pixels_from_far_to_near() -> list[int]:
 def _divide(pieces: NDArray[np.uint16], one_ways: list[OneWay]) -> tuple[int, NDArray[np.uint16]]:
     """Tell apart pixels of a piece that lie under the surface of different one-way platforms."""
     image = np.ascontiguousarray(pieces).reshape(HEIGHT_PX, WIDTH_PX).astype(np.int64)
-    code = np.zeros_like(image)
+    code = np.zeros(image.shape, np.uint64)
     for k, one_way in enumerate(one_ways):
-        # Sums of these odd multiples tell sets of platforms apart, as a hash does.
-        code[one_way.window] += one_way.under * (((k + 1) * 0x9E3779B97F4A7C15) & 0x3FFFFFFFFFFF)
-    inside = (image > 0) & (code > 0)
+        # Sums of random numbers tell sets of platforms apart, as a hash does.
+        code[one_way.window] += one_way.under * np.uint64(_random_bits(k + 1))
+    inside = (image > 0) & (code != 0)
     first = int(image.max()) + 1
-    keys = np.stack([image[inside], code[inside]], axis=1)
+    keys = np.stack([image[inside], code[inside].view(np.int64)], axis=1)
     _, inverse = np.unique(keys, axis=0, return_inverse=True)
     image[inside] = first + inverse.reshape(-1)
     # Pieces that lie wholly under a surface have lost their old number.
     used = np.bincount(image.reshape(-1)) > 0
     used[0] = True
+    require_room("nodes", int(np.count_nonzero(used)) - 1, MAX_NODES)
     renumbered = (np.cumsum(used) - 1).astype(np.uint16)
     return int(renumbered[-1]) + 1, renumbered[image].reshape(pieces.shape)
+
+
+def _random_bits(number: int) -> int:
+    """64 bits that look random (the mixing of splitmix64); 0 only for 0."""
+    z = (number * 0x9E3779B97F4A7C15) & 0xFFFFFFFFFFFFFFFF
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & 0xFFFFFFFFFFFFFFFF
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & 0xFFFFFFFFFFFFFFFF
+    return z ^ (z >> 31)
 
 
 def _tables(

@@ -38,10 +38,11 @@ class OneWay:
 
 def find_one_ways(entities: NDArray[Any]) -> list[OneWay]:
     """The one-way platforms of a compiled level that reach into the world."""
+    platforms = entities[entities["kind"] == EntityKind.ONE_WAY]
     found = []
-    for row in entities[entities["kind"] == EntityKind.ONE_WAY]:
-        x, y = float(row["x"]), float(row["y"])
-        nx, ny = ORIENTATION_VECTORS[int(row["orientation"])]
+    # Several in one place act as one.
+    for x, y, orientation in dict.fromkeys(platforms[["x", "y", "orientation"]].tolist()):
+        nx, ny = ORIENTATION_VECTORS[orientation]
         rows = slice(max(0, int(y) - _WINDOW_PX), min(HEIGHT_PX, int(y) + _WINDOW_PX + 1))
         columns = slice(max(0, int(x) - _WINDOW_PX), min(WIDTH_PX, int(x) + _WINDOW_PX + 1))
         if rows.stop <= rows.start or columns.stop <= columns.start:

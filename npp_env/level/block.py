@@ -7,13 +7,14 @@ the format, then the byte offset and the element count of every section in the o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from npp_env.errors import StateError
+from npp_env.level.ranges import ascending, within
 
 ALIGNMENT = 8
 FIRST_NUMBER = 3
@@ -37,6 +38,11 @@ class BlockFormat:
     version: int
     sections: tuple[tuple[str, DTypeLike], ...]
     numbers: int = 0
+
+    _dtypes: tuple[np.dtype[Any], ...] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_dtypes", tuple(np.dtype(dtype) for _, dtype in self.sections))
 
     @property
     def first_section(self) -> int:
@@ -75,19 +81,54 @@ class BlockFormat:
         Raises:
             StateError: The block is of another format or version, or cut off.
         """
+        header = self._header(block)
+        head = 4 * self.header_ints
+        if block.flags.writeable:
+            block = block.view()
+            block.setflags(write=False)
+        arrays, place, size = {}, self.first_section, block.size
+        for (name, _), dtype in zip(self.sections, self._dtypes, strict=True):
+            start, count = header[place : place + 2]
+            end = start + count * dtype.itemsize
+            if start < head or start % ALIGNMENT or count < 0 or end > size:
+                raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {size} bytes")
+            arrays[name] = block[start:end].view(dtype)
+            place += 2
+        return header[FIRST_NUMBER : self.first_section], arrays
+
+    def numbers_in(self, block: NDArray[np.uint8]) -> list[int]:
+        """Only the numbers of a block.
+
+        Raises:
+            StateError: The block is of another format or version, or cut off.
+        """
+        return self._header(block)[FIRST_NUMBER : self.first_section]
+
+    def _header(self, block: NDArray[np.uint8]) -> list[int]:
         head = 4 * self.header_ints
         if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
             raise StateError(f"not a {self.what}: {block.size} values of {block.dtype}, want {head} bytes or more")
-        header = block[:head].view("<i4").tolist()
+        header: list[int] = block[:head].view("<i4").tolist()
         if header[:3] != [self.magic, self.version, block.size]:
             raise StateError(f"not a {self.what} of version {self.version}: header {header[:3]} in {block.size} bytes")
-        arrays = {}
-        for k, (name, dtype) in enumerate(self.sections):
-            start, count = header[self.first_section + 2 * k : self.first_section + 2 * k + 2]
-            end = start + count * np.dtype(dtype).itemsize
-            if start < head or start % ALIGNMENT or count < 0 or end > block.size:
-                raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {block.size} bytes")
-            view = block[start:end].view(dtype)
-            view.setflags(write=False)
-            arrays[name] = view
-        return header[FIRST_NUMBER : self.first_section], arrays
+        return header
+
+
+def require(condition: bool, section: str) -> None:
+    """Refuse a section whose values its format allows, but no level.
+
+    Raises:
+        StateError: The condition does not hold.
+    """
+    if not condition:
+        raise StateError(f"section {section} holds values that no level gives")
+
+
+def check_range(section: str, values: NDArray[Any], low: float, high: float, other: float = np.nan) -> None:
+    """Require all values of an array (n,) to lie in a range, ends included, or to be one other value."""
+    require(within(values, low, high, other), section)
+
+
+def check_starts(section: str, starts: NDArray[Any], end: int) -> None:
+    """Require places that ascend from 0 to the end of what they divide."""
+    require(starts.size > 0 and starts[0] == 0 and starts[-1] == end and ascending(starts), section)

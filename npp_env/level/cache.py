@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import threading
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
-from npp_env.level.cache_store import ArtifactKey, ArtifactStore, DamagedArtifactError, default_directory
+from npp_env.level.cache_file import ArtifactKey, DamagedArtifactError
+from npp_env.level.cache_mapping import is_shared
+from npp_env.level.cache_store import ArtifactStore, Check, default_directory
 from npp_env.level.heap import return_free_memory
 from npp_env.level.model import Level
 
 DEFAULT_BUDGET_BYTES = 256 * 2**20
 TILES = "tiles"
 """Name under which a report counts the levels themselves."""
+SET_PREFIX = "set_"
+"""Begins the names of what is computed from a set of levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class Artifact:
         build: Computes the array; may get other artifacts of the same level from the cache.
         variant: Tells apart several arrays of one name, such as one per door configuration.
         persisted: Whether it is worth a file.
+        check: Raises if an array from a file cannot be that of a level, so that nothing reads outside of it. None for
+            an array of which any values do.
     """
 
     name: str
@@ -43,6 +51,7 @@ class Artifact:
     build: Callable[[Level, LevelCache], NDArray[Any]]
     variant: str = ""
     persisted: bool = True
+    check: Callable[[Level, LevelCache, NDArray[Any]], None] | None = None
 
 
 @dataclass(slots=True)
@@ -67,6 +76,7 @@ class ArtifactUse:
 class _Entry:
     array: NDArray[Any]
     mapped: bool
+    persisted: bool
 
 
 _caches: weakref.WeakSet[LevelCache] = weakref.WeakSet()
@@ -131,22 +141,54 @@ class LevelCache:
             array = self._find(key)
             if array is not None:
                 return array
-            # Whoever else wants the result of a build under way waits for its lock.
-            flight = self._flights.setdefault(key, threading.RLock())
             self._levels.setdefault(level.hash, level)
-        with flight:
+        check = None if artifact.check is None else partial(artifact.check, level, self)
+        return self.get_by_key(key, lambda: artifact.build(level, self), check, persisted=artifact.persisted)
+
+    def get_by_key(
+        self, key: ArtifactKey, build: Callable[[], NDArray[Any]], check: Check | None, *, persisted: bool = True
+    ) -> NDArray[Any]:
+        """The same for what is computed from something else than one level, known by a key; shared and read-only."""
+        with self._flight(key):
             with self._lock:
                 array = self._find(key)
                 if array is not None:
                     return array
-            try:
-                array, mapped, built = self._open_or_build(level, artifact, key)
-                with self._lock:
-                    self._keep(key, array, mapped, built)
-            finally:
-                with self._lock:
-                    self._flights.pop(key, None)
+            array, built = self._open_or_build(key, build, check, self._store if persisted else None)
+            with self._lock:
+                self._keep(key, array, persisted, built)
         return array
+
+    def prepare(self, level: Level, build: Callable[[LevelCache], object]) -> None:
+        """Let something build all that it needs of a level, if that has no file yet, and write it as one file.
+
+        Else every artifact is written when it is first asked for, each time as a new file with those before.
+
+        Args:
+            level: The level.
+            build: Gets the artifacts from the cache that it is given, and keeps none of them.
+        """
+        store = self._store
+        if store is None or not self._writable or store.has_file(level.hash):
+            return
+        with self._flight(ArtifactKey(level.hash, "", "", 0)):
+            if store.has_file(level.hash):
+                return
+            apart = LevelCache(persist=False)
+            build(apart)
+            entries = dict(apart._entries)
+            arrays = {
+                key: entry.array for key, entry in entries.items() if entry.persisted and key.level_hash == level.hash
+            }
+            self._write(store, arrays)
+            del arrays, apart
+            for key, entry in entries.items():
+                stored = self._read_back(store, key, None) if entry.persisted else None
+                with self._lock:
+                    if key not in self._entries:
+                        self._keep(key, entry.array if stored is None else stored, entry.persisted, True)
+            entries.clear()
+            return_free_memory()
 
     def report(self) -> dict[str, ArtifactUse]:
         """Exact accounting by artifact name; fresh objects. `tiles` counts the levels seen here that are alive."""
@@ -184,11 +226,23 @@ class LevelCache:
         self._uses[key.name].hits += 1
         return entry.array
 
-    def _keep(self, key: ArtifactKey, array: NDArray[Any], mapped: bool, built: bool) -> None:
+    @contextlib.contextmanager
+    def _flight(self, key: ArtifactKey) -> Iterator[None]:
+        """Whoever else wants the result of a build under way waits here."""
+        with self._lock:
+            flight = self._flights.setdefault(key, threading.RLock())
+        with flight:
+            try:
+                yield
+            finally:
+                with self._lock:
+                    self._flights.pop(key, None)
+
+    def _keep(self, key: ArtifactKey, array: NDArray[Any], persisted: bool, built: bool) -> None:
         use = self._uses.setdefault(key.name, ArtifactUse())
         use.builds += built
         use.loads += not built
-        self._entries[key] = _Entry(array, mapped)
+        self._entries[key] = _Entry(array, is_shared(array), persisted)
         self._held_bytes += array.nbytes
         if self._held_bytes > self.budget_bytes:
             for other in list(self._entries):
@@ -202,34 +256,53 @@ class LevelCache:
     def _drop(self, key: ArtifactKey) -> None:
         self._held_bytes -= self._entries.pop(key).array.nbytes
 
-    def _open_or_build(self, level: Level, artifact: Artifact, key: ArtifactKey) -> tuple[NDArray[Any], bool, bool]:
-        """The array, whether it is mapped, and whether it had to be built."""
-        store = self._store if artifact.persisted else None
+    def _open_or_build(
+        self, key: ArtifactKey, build: Callable[[], NDArray[Any]], check: Check | None, store: ArtifactStore | None
+    ) -> tuple[NDArray[Any], bool]:
+        """The array, and whether it had to be built."""
         if store is not None:
-            stored = self._read(store, key)
+            stored = self._read(store, key, check)
             if stored is not None:
-                return stored, True, False
-        array = np.asarray(artifact.build(level, self)).view()
+                return stored, False
+        array = np.asarray(build()).view()
         array.setflags(write=False)
-        if store is not None and self._writable:
-            try:
-                store.write(key, array)
-                # Mapping it back lets all processes share these pages, and frees the private copy.
-                stored = store.read(key)
-                if stored is not None:
-                    del array
-                    return_free_memory()
-                    return stored, True, True
-            except (OSError, DamagedArtifactError) as error:
-                self._writable = False
-                self._warn(f"artifacts cannot be stored in {store.directory} ({error}); they stay in memory")
-        return _own(array), False, True
+        if store is not None and self._write(store, {key: array}):
+            # Mapping it back lets all processes share these pages, and frees the private copy.
+            stored = self._read_back(store, key, check)
+            if stored is not None:
+                del array
+                return_free_memory()
+                return stored, True
+        return _own(array), True
 
-    def _read(self, store: ArtifactStore, key: ArtifactKey) -> NDArray[Any] | None:
+    def _write(self, store: ArtifactStore, arrays: Mapping[ArtifactKey, NDArray[Any]]) -> bool:
+        """Whether arrays could be stored; after the first failure none are."""
+        if self._writable and arrays:
+            try:
+                store.write_all(arrays)
+                return True
+            except OSError as error:
+                self._give_up_writing(store, error)
+        return False
+
+    def _read_back(self, store: ArtifactStore, key: ArtifactKey, check: Check | None) -> NDArray[Any] | None:
+        """What was just written; None if it was not, or cannot be read."""
+        if self._writable:
+            try:
+                return store.read(key, check)
+            except (OSError, DamagedArtifactError) as error:
+                self._give_up_writing(store, error)
+        return None
+
+    def _give_up_writing(self, store: ArtifactStore, error: Exception) -> None:
+        self._writable = False
+        self._warn(f"artifacts cannot be stored in {store.directory} ({error}); they stay in memory")
+
+    def _read(self, store: ArtifactStore, key: ArtifactKey, check: Check | None) -> NDArray[Any] | None:
         try:
-            return store.read(key)
+            return store.read(key, check)
         except DamagedArtifactError as error:
-            warnings.warn(f"damaged artifact, built again: {error}", RuntimeWarning, stacklevel=5)
+            warnings.warn(f"damaged artifact, built again: {error}", RuntimeWarning, stacklevel=6)
         except OSError as error:
             self._warn(f"artifacts cannot be read from {store.directory} ({error}); they are built in memory")
         return None
@@ -237,7 +310,7 @@ class LevelCache:
     def _warn(self, message: str) -> None:
         if not self._warned:
             self._warned = True
-            warnings.warn(message, RuntimeWarning, stacklevel=5)
+            warnings.warn(message, RuntimeWarning, stacklevel=6)
 
     def _reset_locks(self) -> None:
         # A forked child may inherit locks that a thread of its parent held; nobody is left to release them.

@@ -1,59 +1,62 @@
-"""Compiled artifacts on disk: one `.npy` file each, written atomically, verified, mapped read-only.
+"""Compiled artifacts on disk: one file per level, written atomically, verified, mapped read-only.
 
-A file holds one uint8 array: a head that says what the payload is and how it was meant to look, then the payload.
-Whatever does not fit its head in every byte counts as damaged; the caller builds it again.
+Every user has files of their own, below a folder named after the user's number; what root has stored is read too. The
+first failure of whatever kind to read a file sets it aside, and the caller builds its arrays again.
 """
 
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
-import math
-import mmap
+import errno
 import os
 import sys
-import time
-from collections.abc import Iterator
-from functools import lru_cache
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-STORE_VERSION = 1
-HEAD_BYTES = 512
-SUFFIX = ".npy"
-_TEMPORARY = ".tmp-"
-_ABANDONED_SECONDS = 3600.0
+from npp_env.level.cache_file import (
+    HEAD_LIMIT_BYTES,
+    MOST_SECTIONS,
+    ArtifactKey,
+    DamagedArtifactError,
+    Section,
+    checksum,
+    describe,
+    pack_head,
+    padding_of,
+    parse_head,
+    place,
+)
+from npp_env.level.cache_mapping import OpenFile, identity_of, open_file
+from npp_env.level.cache_room import DAMAGED_SUFFIX, SUFFIX, DiskRoom, subfolders
+
 _OFF = frozenset({"", "0", "off", "none"})
 
 ENVIRONMENT_VARIABLE = "NPP_ENV_CACHE"
 DEFAULT_LIMIT_BYTES = 4 * 2**30
-_WRITES_BETWEEN_CHECKS = 64
 
+_SHARED_USER = "0"
+"""Root, whose files every user may read."""
+_NOT_THERE = (FileNotFoundError, NotADirectoryError)
+# What says nothing about the file: too many open files, too little memory, no permission.
+_NOT_DAMAGE = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EACCES, errno.EPERM, errno.EINTR})
+_ATTEMPTS = 5
 
-class DamagedArtifactError(Exception):
-    """A file that is truncated, altered or foreign; never leaves the cache."""
-
-
-class ArtifactKey(NamedTuple):
-    """What identifies an artifact: the level's content, and which computation of which version."""
-
-    level_hash: str
-    name: str
-    variant: str
-    version: int
+_Part = tuple[Section, NDArray[np.uint8]]
+Check = Callable[[NDArray[Any]], None]
 
 
 class StoredFile(NamedTuple):
     """One file of the cache directory."""
 
     path: Path
-    artifact: str
     level_hash: str
     nbytes: int
+    artifacts: tuple[tuple[str, int], ...]  # names and bytes of the arrays in it; none if it cannot be read
 
 
 def default_directory() -> Path | None:
@@ -78,235 +81,200 @@ class ArtifactStore:
 
     Args:
         directory: Made on the first write.
-        limit_bytes: The oldest files are removed when all files together grow beyond this; mapped ones stay valid.
+        limit_bytes: The oldest files of the user are removed before all together would grow beyond this; mapped ones
+            stay valid.
     """
 
     def __init__(self, directory: str | os.PathLike[str], limit_bytes: int = DEFAULT_LIMIT_BYTES) -> None:
         self.directory = Path(directory)
-        self.limit_bytes = limit_bytes
-        self._writes = 0
+        user = str(os.geteuid()) if hasattr(os, "geteuid") else "user"
+        self._own = os.path.join(self.directory, user)
+        self._folders = [self._own]
+        shared = os.path.join(self.directory, _SHARED_USER)
+        if user != _SHARED_USER and os.path.isdir(shared):
+            self._folders.append(shared)
+        self._room = DiskRoom(self._own, limit_bytes)
+        # All arrays of a level share one mapping: the system allows a process some 65,000 of them.
+        self._open: weakref.WeakValueDictionary[str, OpenFile] = weakref.WeakValueDictionary()
 
-    def path_of(self, key: ArtifactKey) -> Path:
-        """Where an artifact is stored."""
-        label = key.name if not key.variant else f"{key.name}-{key.variant}"
-        file = f"{key.level_hash}.{label}.v{key.version}.s{STORE_VERSION}{SUFFIX}"
-        return self.directory / key.level_hash[:2] / file
+    def path_of(self, level_hash: str) -> Path:
+        """Where the artifacts of a level are stored."""
+        return Path(_path_in(self._own, level_hash))
 
-    def read(self, key: ArtifactKey) -> NDArray[Any] | None:
-        """Map a stored artifact, all of it verified; None if it is not there.
+    def read(self, key: ArtifactKey, check: Check | None = None) -> NDArray[Any] | None:
+        """A stored artifact, all of it verified; None if it is not there.
+
+        Args:
+            key: Which artifact.
+            check: Raises if an array that was stored without damage cannot be right all the same.
+
+        Returns:
+            A read-only array in a file that is mapped; or, if the system has no room for a mapping, in memory.
 
         Raises:
-            DamagedArtifactError: The file is not what was written.
+            DamagedArtifactError: The file is not what was written; it is set aside.
             OSError: It cannot be opened.
         """
-        path = self.path_of(key)
-        try:
-            mapping, start = _map_npy(path)
-        except FileNotFoundError:
-            return None
-        except (ValueError, EOFError, SyntaxError) as error:
-            raise DamagedArtifactError(f"{path}: {error}") from error
-        raw = mapping.array(np.dtype(np.uint8), (mapping.size - start,), start)
-        try:
-            head = json.loads(raw[:HEAD_BYTES].tobytes().rstrip(b"\0"))
-            dtype, shape = np.dtype(head["dtype"]), tuple(head["shape"])
-            wanted = _head_of(key, dtype, shape, head["digest"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise DamagedArtifactError(f"{path}: the head is unreadable") from error
-        if head != wanted:
-            raise DamagedArtifactError(f"{path}: it belongs to {head}")
-        payload = raw[HEAD_BYTES:]
-        if payload.size != dtype.itemsize * math.prod(shape) or _digest(payload) != head["digest"]:
-            raise DamagedArtifactError(f"{path}: the checksum does not fit")
-        mapping.release_pages()
-        return mapping.array(dtype, shape, start + HEAD_BYTES)
+        for folder in self._folders:
+            path = _path_in(folder, key.level_hash)
+            try:
+                found = self._read(path, key, check)
+            except Exception as error:
+                if folder != self._own:
+                    continue  # the user cannot repair what belongs to root
+                if _is_no_damage(error):
+                    raise
+                self._set_aside(path)
+                raise DamagedArtifactError(f"{path}: {error}") from error
+            if found is not None:
+                return found
+        return None
+
+    def has_file(self, level_hash: str) -> bool:
+        """Whether anything of a level is stored."""
+        return any(os.path.lexists(_path_in(folder, level_hash)) for folder in self._folders)
 
     def write(self, key: ArtifactKey, payload: NDArray[Any]) -> None:
-        """Store an artifact; readers see the old file, the whole new one, or none.
+        """Store an artifact beside the others of its level; see `write_all`."""
+        self.write_all({key: payload})
+
+    def write_all(self, payloads: Mapping[ArtifactKey, NDArray[Any]]) -> None:
+        """Store artifacts of one level beside its others; readers see the old file, the whole new one, or none.
 
         Raises:
             OSError: The directory cannot be written or the disk is full; no file is left behind.
         """
-        path = self.path_of(key)
-        data = np.ascontiguousarray(payload)
-        flat = data.reshape(-1).view(np.uint8)
-        head = json.dumps(_head_of(key, data.dtype, data.shape, _digest(flat))).encode()
-        if len(head) > HEAD_BYTES:
-            raise ValueError(f"artifact {key.name!r} needs a head of {len(head)} bytes; at most {HEAD_BYTES} fit")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = path.parent / f"{_TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
-        try:
-            with open(temporary, "xb") as file:
-                np.save(file, np.concatenate([np.frombuffer(head.ljust(HEAD_BYTES, b"\0"), np.uint8), flat]))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
-            raise
-        self._writes += 1
-        if self._writes % _WRITES_BETWEEN_CHECKS == 0:
-            self.prune()
+        (level_hash,) = {key.level_hash for key in payloads}
+        arrays = [np.ascontiguousarray(payload) for payload in payloads.values()]
+        new = [(describe(key, array), _bytes(array)) for key, array in zip(payloads, arrays, strict=True)]
+        for _ in range(_ATTEMPTS):
+            if self._write(_path_in(self._own, level_hash), level_hash, new):
+                return
 
     def files(self) -> Iterator[StoredFile]:
-        """Every stored artifact, in no particular order."""
-        for path in self.directory.glob(f"??/*{SUFFIX}"):
-            parts = path.name.split(".")
-            if len(parts) == 5:
-                with contextlib.suppress(OSError):
-                    yield StoredFile(path, parts[1].split("-")[0], parts[0], path.stat().st_size)
+        """Every file of the user, in no particular order."""
+        for folder in subfolders(self._own):
+            for name in os.listdir(folder):
+                level_hash, dot, suffix = name.partition(".")
+                if dot + suffix == SUFFIX:
+                    path = os.path.join(folder, name)
+                    with contextlib.suppress(OSError):
+                        nbytes = os.stat(path, follow_symlinks=False).st_size
+                        yield StoredFile(Path(path), level_hash, nbytes, _contents(path, level_hash))
 
     def clear(self) -> tuple[int, int]:
-        """Remove everything that was stored here; returns how many files and bytes."""
-        count = nbytes = 0
-        for file in list(self.files()):
-            with contextlib.suppress(OSError):
-                file.path.unlink()
-                count, nbytes = count + 1, nbytes + file.nbytes
-        self._remove_abandoned(0.0)
-        return count, nbytes
+        """Remove everything that the user has stored here; returns how many files and bytes."""
+        return self._room.clear()
 
-    def prune(self) -> None:
+    def make_room(self) -> None:
         """Remove the oldest files beyond the limit, and what killed writers left behind."""
-        self._remove_abandoned(_ABANDONED_SECONDS)
-        found = []
-        for file in self.files():
-            with contextlib.suppress(OSError):
-                found.append((file.path.stat().st_mtime, file.nbytes, file.path))
-        total = sum(nbytes for _, nbytes, _ in found)
-        if total <= self.limit_bytes:
-            return
-        for _, nbytes, path in sorted(found):
-            # Some slack, or every following write would have to prune again.
-            if total <= 0.9 * self.limit_bytes:
-                break
-            with contextlib.suppress(OSError):
-                path.unlink()
-                total -= nbytes
+        self._room.make_room()
 
-    def _remove_abandoned(self, older_than_seconds: float) -> None:
-        now = time.time()
-        for path in self.directory.glob(f"??/{_TEMPORARY}*"):
-            with contextlib.suppress(OSError):
-                if now - path.stat().st_mtime >= older_than_seconds:
-                    path.unlink()
-
-
-def _head_of(key: ArtifactKey, dtype: np.dtype[Any], shape: tuple[int, ...], digest: str) -> dict[str, Any]:
-    if dtype.hasobject or dtype.names is not None:
-        raise ValueError(f"an artifact has a plain dtype, not {dtype}")
-    return {
-        "format": f"npp_env artifact {STORE_VERSION}",
-        **key._asdict(),
-        "dtype": dtype.str,
-        "shape": list(shape),
-        "digest": digest,
-    }
-
-
-def _digest(payload: NDArray[np.uint8]) -> str:
-    return hashlib.blake2b(payload.data, digest_size=16).hexdigest()
-
-
-class _Mapping:
-    """A read-only mapping of a whole file that needs no open file afterwards.
-
-    Python's own mappings (up to 3.12) keep a file descriptor each, and a process that has a thousand levels open would
-    run out of them.
-    """
-
-    __slots__ = ("_address", "_place", "size")
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        self._address, self.size = _c_library().map(descriptor, size), size
-        self._place: tuple[str, tuple[int, ...], int] | None = None
-
-    @property
-    def __array_interface__(self) -> dict[str, Any]:
-        typestr, shape, offset = self._place or ("|u1", (self.size,), 0)
-        return {"version": 3, "typestr": typestr, "shape": shape, "data": (self._address + offset, True)}
-
-    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
-        """A read-only array in the file, which keeps it mapped."""
-        self._place = (dtype.str, shape, offset)
-        array = np.asarray(self)
-        # numpy has asked; a process with thousands of artifacts open need not keep the answers.
-        self._place = None
+    def _read(self, path: str, key: ArtifactKey, check: Check | None) -> NDArray[Any] | None:
+        file = self._open.get(path)
+        if file is not None and file.closed:
+            file = None
+        section = None if file is None else _find(file, key)
+        if file is None or section is None:
+            try:
+                newer = open_file(path)
+            except _NOT_THERE:
+                return None
+            if file is not None and newer.identity == file.identity:
+                return None
+            file, section = newer, _find(newer, key)
+            self._open[path] = file
+            if section is None:
+                return None
+        verify(file, section)
+        array = file.array(section.dtype, section.shape, section.start)
+        if check is not None:
+            check(array)
+        file.release_pages(section.start, section.end)
         return array
 
-    def release_pages(self) -> None:
-        """Let go of the pages that were looked at; those looked at again come back from the page cache.
+    def _write(self, path: str, level_hash: str, new: list[_Part]) -> bool:
+        """Write a new file; False if another process wrote one meanwhile, whose arrays it would lose."""
+        old, kept = self._kept(path, level_hash, [section for section, _ in new])
+        # The kernel maps what lies around a page along with it: what is small, and used most, stands together.
+        parts = sorted([*kept, *new], key=lambda part: part[0].nbytes)
+        sections = place(section for section, _ in parts)
+        with self._room.temporary(os.path.dirname(path), sections[-1].end) as (temporary, file):
+            file.write(pack_head(level_hash, sections))
+            for _, data in parts:
+                file.write(data.data)
+                file.write(padding_of(data.nbytes))
+            file.flush()
+            os.fsync(file.fileno())
+            if _identity(path) != (None if old is None else old.identity):
+                return False
+            os.replace(temporary, path)
+        return True
 
-        The checksum reads all of a file, of which an environment may need a third.
-        """
-        _c_library().release(self._address, self.size)
+    def _kept(self, path: str, level_hash: str, new: list[Section]) -> tuple[OpenFile | None, list[_Part]]:
+        """The present file of a level, and what of it belongs into its next one."""
+        try:
+            file = open_file(path)
+            kept = []
+            for section in _sections(file, level_hash):
+                if not any(section.replaces(other) for other in new):
+                    verify(file, section)
+                    kept.append((section, file.span(section.start, section.start + section.nbytes)))
+        except _NOT_THERE:
+            return None, []
+        except (DamagedArtifactError, OSError) as error:
+            if _is_no_damage(error):
+                raise
+            self._set_aside(path)
+            return None, []
+        return file, kept if len(kept) + len(new) <= MOST_SECTIONS else []
 
-    def __del__(self) -> None:
-        address = getattr(self, "_address", None)
-        if address is not None:
-            _c_library().unmap(address, self.size)
-
-
-class _CLibrary:
-    """The calls of the C library that mappings need."""
-
-    def __init__(self) -> None:
-        import ctypes
-
-        library = ctypes.CDLL(None, use_errno=True)
-        size, pointer, number = ctypes.c_size_t, ctypes.c_void_p, ctypes.c_int
-        self._map, self.unmap = library.mmap, library.munmap
-        self._map.restype = pointer
-        self._map.argtypes = [pointer, size, number, number, number, ctypes.c_long]
-        self.unmap.argtypes = [pointer, size]
-        self._advise = library.madvise
-        self._advise.argtypes = [pointer, size, number]
-        self._failed = ctypes.c_void_p(-1).value
-        self._errno = ctypes.get_errno
-
-    def map(self, descriptor: int, size: int) -> int:
-        """Address of a new read-only mapping of a file."""
-        address = self._map(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
-        if address is None or address == self._failed:
-            number = self._errno()
-            raise OSError(number, os.strerror(number))
-        return int(address)
-
-    def release(self, address: int, size: int) -> None:
-        """Drop the pages of a read-only mapping from this process; a refusal changes nothing."""
-        self._advise(address, size, mmap.MADV_DONTNEED)
-
-
-@lru_cache(maxsize=1)
-def _c_library() -> _CLibrary:
-    return _CLibrary()
+    def _set_aside(self, path: str) -> None:
+        """Move a file out of the way, whatever it is; one that cannot be moved is met again."""
+        self._open.pop(path, None)
+        with contextlib.suppress(OSError):
+            os.replace(path, path.removesuffix(SUFFIX) + DAMAGED_SUFFIX)
 
 
-class _WindowsMapping:
-    """The same by Python's own means, which keep no descriptor on Windows."""
+def verify(file: OpenFile, section: Section) -> None:
+    """Compare a section with its checksum.
 
-    __slots__ = ("_map", "size")
-
-    def __init__(self, descriptor: int, size: int) -> None:
-        self._map, self.size = mmap.mmap(descriptor, size, access=mmap.ACCESS_READ), size
-
-    def array(self, dtype: np.dtype[Any], shape: tuple[int, ...], offset: int) -> NDArray[Any]:
-        """A read-only array in the file, which keeps it mapped."""
-        return np.asarray(np.ndarray(shape, dtype, self._map, offset))
-
-    def release_pages(self) -> None:
-        """Nothing: Windows takes pages back by itself."""
+    Raises:
+        DamagedArtifactError: It does not fit.
+    """
+    if checksum(file.span(section.start, section.end).data) != section.digest:
+        raise DamagedArtifactError(f"the checksum of {section.name} does not fit")
 
 
-def _map_npy(path: Path) -> tuple[_Mapping | _WindowsMapping, int]:
-    """Map an `.npy` file with a single uint8 array and say where that begins; ValueError where there is none."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if np.lib.format.read_magic(file) != (1, 0):
-            raise ValueError("an .npy file of another version")
-        shape, _, dtype = np.lib.format.read_array_header_1_0(file)
-        start = file.tell()
-        if dtype != np.uint8 or len(shape) != 1 or start + shape[0] != size or shape[0] < HEAD_BYTES:
-            raise ValueError(f"{size} bytes with an array of {dtype} and shape {shape}")
-        return (_WindowsMapping if sys.platform == "win32" else _Mapping)(file.fileno(), size), start
+def _bytes(array: NDArray[Any]) -> NDArray[np.uint8]:
+    return array.reshape(-1).view(np.uint8)
+
+
+def _is_no_damage(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno in _NOT_DAMAGE
+
+
+def _sections(file: OpenFile, level_hash: str) -> tuple[Section, ...]:
+    return parse_head(file.span(0, HEAD_LIMIT_BYTES).tobytes(), file.size, level_hash)
+
+
+def _find(file: OpenFile, key: ArtifactKey) -> Section | None:
+    return next((section for section in _sections(file, key.level_hash) if section.holds(key)), None)
+
+
+def _contents(path: str, level_hash: str) -> tuple[tuple[str, int], ...]:
+    try:
+        return tuple((section.name, section.nbytes) for section in _sections(open_file(path), level_hash))
+    except (DamagedArtifactError, OSError):
+        return ()
+
+
+def _path_in(folder: str, level_hash: str) -> str:
+    return f"{folder}{os.sep}{level_hash[:2]}{os.sep}{level_hash}{SUFFIX}"
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        return identity_of(os.stat(path, follow_symlinks=False))
+    except OSError:
+        return None

@@ -9,15 +9,17 @@ KNOWN_TILES = 38
 """Tile ids 0..37 have a shape; any other id behaves as empty."""
 
 NAME_OFFSET = 38
+NAME_BYTES = 128
 HEADER_BYTES = 184
-NAME_BYTES = HEADER_BYTES - NAME_OFFSET
+QUERY_TYPE = 37
+"""What the game writes into the header of a map of its own (physics 2.1)."""
 COUNTS_OFFSET = HEADER_BYTES + TILE_COUNT
 COUNT_TYPES = 40
 RECORDS_OFFSET = COUNTS_OFFSET + 2 * COUNT_TYPES
 RECORD_BYTES = 5
 
 LENGTH_EXCLUDED_BYTES = 8
-"""The length field of a map does not count the two words in front (map and demo length in attract files)."""
+"""The lengths in front of an attract file (of map and demo) do not count themselves."""
 
 MAX_RECORDS = 8192
 """Our own bound; maps of the game stay far below it."""

@@ -5,17 +5,26 @@ from __future__ import annotations
 import glob
 import importlib
 import os
-import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Union
 
-from npp_env.errors import LevelError
-from npp_env.level.files import BINARY_SUFFIX, TEXT_SUFFIX, load_level
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import LevelError, LevelWarning
+from npp_env.level.facts import counts_in, facts_of, types_in
+from npp_env.level.files import load_level
 from npp_env.level.model import Level
-from npp_env.level.shipped import load_shipped, shipped_level_names
+from npp_env.level.pack_files import SCHEME as PACK
+from npp_env.level.pack_files import PackEntry, choose_entry, open_pack
+from npp_env.level.shipped import load_shipped, shipped_level_names, suggestion
+from npp_env.level.survey import LEVEL_SUFFIXES, Survey, survey_files, survey_folder
 from npp_env.level.validation import shorten
+from npp_env.printable import printable
 
 SHIPPED = "shipped"
 DEFAULT_CAPACITY = 256
@@ -23,12 +32,16 @@ DEFAULT_CAPACITY = 256
 
 LevelSource = Union[str, "os.PathLike[str]", Level, Callable[[int], Level], "LevelSet", Sequence[Any], None]
 """What `LevelSet.parse` takes; strings and lists of strings can be written as JSON."""
+Entry = str | Path | PackEntry | Level
+"""A level of a set: a shipped name, a file, a level of a pack, or the level itself."""
 SchemeFactory = Callable[[str], "LevelSet | Callable[[int], Level]"]
 
 _schemes: dict[str, SchemeFactory] = {}
 _SCHEME_HOMES = {"generated": "npp_env.level.generate"}
 """Modules that register a scheme when they are imported, which happens when it is first asked for."""
 _WILDCARDS = frozenset("*?[")
+_NAMED_FILES = 3
+"""Of the files that are left out, how many a warning names."""
 
 
 def register_scheme(name: str, factory: SchemeFactory) -> None:
@@ -38,8 +51,8 @@ def register_scheme(name: str, factory: SchemeFactory) -> None:
         name: At least two letters, so that a drive letter stays a path.
         factory: Returns a `LevelSet`, or a function from a seed to a level (an endless set).
     """
-    if len(name) < 2 or not name.isidentifier() or name == SHIPPED:
-        raise LevelError(f"scheme {name!r}: use a word of at least two letters, other than {SHIPPED!r}")
+    if len(name) < 2 or not name.isidentifier() or name in (SHIPPED, PACK):
+        raise LevelError(f"scheme {name!r}: use a word of at least two letters, other than {SHIPPED!r} and {PACK!r}")
     _schemes[name] = factory
 
 
@@ -47,10 +60,11 @@ class LevelSet(Sequence[Level]):
     """Levels in a stable order, each loaded when it is asked for.
 
     Args:
-        entries: Shipped names (`shipped:...`), paths or levels; or a function from an index to a level, which makes the
-            set endless.
+        entries: Shipped names (`shipped:...`), paths, levels of packs, or levels; or a function from an index to a
+            level, which makes the set endless.
         names: What to call the entries; derived from them if None.
         capacity: How many loaded levels are kept.
+        surveys: What is known of files among the entries, in their order.
 
     Example:
         >>> levels = LevelSet.parse("shipped:first_steps")
@@ -60,32 +74,38 @@ class LevelSet(Sequence[Level]):
 
     def __init__(
         self,
-        entries: Sequence[str | Path | Level] | Callable[[int], Level],
+        entries: Sequence[Entry] | Callable[[int], Level],
         names: Sequence[str] | None = None,
         capacity: int = DEFAULT_CAPACITY,
+        surveys: Sequence[Survey] = (),
     ) -> None:
         if capacity < 1:
             raise LevelError(f"capacity is {capacity}; it must be at least 1")
         self._make = entries if callable(entries) else None
-        self._entries: tuple[str | Path | Level, ...] = () if callable(entries) else tuple(entries)
+        self._entries: tuple[Entry, ...] = () if callable(entries) else tuple(entries)
         if names is not None and len(names) != len(self._entries):
             raise LevelError(f"{len(names)} names for {len(self._entries)} levels")
         self._names = None if names is None else tuple(names)
         self._capacity = capacity
+        self._surveys = tuple(surveys)
+        self._types: tuple[int, ...] | None = None
         self._loaded: OrderedDict[int, Level] = OrderedDict()
-        self._lock = threading.Lock()
 
     @classmethod
     def parse(cls, source: LevelSource) -> LevelSet:
         """Open whatever names levels.
 
         Args:
-            source: None or `shipped` for all shipped levels, `shipped:GROUP`, `shipped:GROUP/NAME`, a file, a folder
-                (all level files below it), a glob, a level, a function from a seed to a level, a registered
-                `SCHEME:...`, a set, or a list of these.
+            source: None or `shipped` for all shipped levels, `shipped:GROUP`, `shipped:GROUP/NAME`, a file (a level or
+                a pack), a folder (all level files below it), a glob, `pack:FILE`, `pack:FILE#12` (the number counts
+                from 0), `pack:FILE#NAME`, a level, a function from a seed to a level, a registered `SCHEME:...`, a set,
+                or a list of these.
+
+        Files are read once, here, to see that they are levels. What is none in a folder or behind a glob is left out,
+        with a `LevelWarning`; see `left_out`.
 
         Raises:
-            LevelError: It names no level.
+            LevelError: It names no level, or a file that is none.
         """
         if isinstance(source, LevelSet):
             return source
@@ -94,7 +114,10 @@ class LevelSet(Sequence[Level]):
         if isinstance(source, Level):
             return cls([source])
         if isinstance(source, (str, os.PathLike)):
-            return _parse_name(os.fspath(source))
+            try:
+                return _parse_name(os.fspath(source))
+            except OSError as error:
+                raise LevelError(f"{shorten(os.fspath(source))}: cannot be looked for: {error.strerror}") from error
         if callable(source):
             return cls(source)
         if not isinstance(source, Sequence):
@@ -107,12 +130,18 @@ class LevelSet(Sequence[Level]):
         entries = [entry for part in parts for entry in part._entries]
         if not entries:
             raise LevelError("an empty list of levels; name at least one")
-        return cls(entries, [name for part in parts for name in part.names()])
+        surveys = [survey for part in parts for survey in part._surveys]
+        return cls(entries, [name for part in parts for name in part.names()], surveys=surveys)
 
     @property
     def is_finite(self) -> bool:
         """Whether the set has an end."""
         return self._make is None
+
+    @property
+    def period(self) -> int | None:
+        """After how many levels an endless set begins anew; None if it never does, or if the set has an end."""
+        return getattr(self._make, "count", None)
 
     def __len__(self) -> int:
         if self._make is not None:
@@ -131,6 +160,21 @@ class LevelSet(Sequence[Level]):
         if self._names is not None:
             return list(self._names)
         return [_name_of(entry, index) for index, entry in enumerate(self._entries[: len(self)])]
+
+    @property
+    def left_out(self) -> list[str]:
+        """The files that were found, but are no levels, each with the reason; a fresh list."""
+        return [reason for survey in self._surveys for reason in survey.left_out]
+
+    def types(self) -> tuple[int, ...]:
+        """What types of entities each level of a finite set has, as `npp_env.level.doubts.type_bits` gives them."""
+        if self._types is None:
+            self._types = tuple(types_in(facts) for facts in self._facts())
+        return self._types
+
+    def record_counts(self) -> NDArray[np.uint16]:
+        """How many records of each type below 40 the levels of a finite set have; a fresh array (n, 40)."""
+        return np.array([counts_in(facts) for facts in self._facts()])
 
     def name_of(self, index: int) -> str:
         """Name of one level."""
@@ -155,16 +199,17 @@ class LevelSet(Sequence[Level]):
             index %= count
         elif index < 0:
             raise IndexError(f"level {index} of an endless set; count from 0")
-        with self._lock:
-            level = self._loaded.get(index)
-            if level is not None:
-                self._loaded.move_to_end(index)
-                return level
-        level = self._load(index)
-        with self._lock:
+        # No lock, which a fork or an interrupt could leave taken: each of these operations is one for all threads.
+        level = self._loaded.get(index)
+        if level is None:
+            level = self._load(index)
             self._loaded[index] = level
             while len(self._loaded) > self._capacity:
                 self._loaded.popitem(last=False)
+        else:
+            # Another thread may have dropped it in between.
+            with suppress(KeyError):
+                self._loaded.move_to_end(index)
         return level
 
     def __iter__(self) -> Iterator[Level]:
@@ -183,13 +228,20 @@ class LevelSet(Sequence[Level]):
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
-        del state["_lock"], state["_loaded"]
+        del state["_loaded"]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loaded = OrderedDict()
-        self._lock = threading.Lock()
+
+    def _facts(self) -> Iterator[NDArray[np.uint16]]:
+        """What is known of each level, from when its file was seen; others are loaded."""
+        known: dict[Entry, NDArray[np.uint16]] = {
+            entry: facts for s in self._surveys for entry, facts in zip(s.entries, s.facts, strict=True)
+        }
+        for index, entry in enumerate(self._entries[: len(self)]):
+            yield known[entry] if entry in known else facts_of(self._load(index))
 
     def _load(self, index: int) -> Level:
         if self._make is not None:
@@ -200,12 +252,16 @@ class LevelSet(Sequence[Level]):
         entry = self._entries[index]
         if isinstance(entry, Level):
             return entry
+        if isinstance(entry, PackEntry):
+            return entry.load()
         return load_level(entry) if isinstance(entry, Path) else load_shipped(entry)
 
 
-def _name_of(entry: str | Path | Level, index: int) -> str:
+def _name_of(entry: Entry, index: int) -> str:
     if isinstance(entry, Level):
         return entry.name or f"level {index}"
+    if isinstance(entry, PackEntry):
+        return entry.label
     return entry.as_posix() if isinstance(entry, Path) else entry
 
 
@@ -213,34 +269,56 @@ def _parse_name(text: str) -> LevelSet:
     scheme, colon, rest = text.partition(":")
     if scheme == SHIPPED:
         return LevelSet(_shipped_names(rest, text))
+    if colon and scheme == PACK:
+        return _parse_pack(rest)
     if colon and scheme in _SCHEME_HOMES:
         importlib.import_module(_SCHEME_HOMES[scheme])
     if colon and scheme in _schemes:
         made = _schemes[scheme](rest)
         return made if isinstance(made, LevelSet) else LevelSet(made)
-    path = Path(text).expanduser()
+    path = Path(os.path.expanduser(text))
     if path.is_dir():
-        found = [p for p in path.rglob("*") if p.suffix in (TEXT_SUFFIX, BINARY_SUFFIX) and p.is_file()]
-        return _from_paths(found, f"{text}: no level files (*{TEXT_SUFFIX}, *{BINARY_SUFFIX}) in this folder")
+        suffixes = ", ".join(f"*{suffix}" for suffix in LEVEL_SUFFIXES if suffix)
+        return _from_survey(text, survey_folder(path), f"no level files ({suffixes}, maps and packs) in this folder")
     if path.is_file():
-        return LevelSet([path])
+        return _from_survey(text, survey_files([path], strict=True))
     if _WILDCARDS & set(text):
         found = [p for p in map(Path, glob.glob(os.fspath(path), recursive=True)) if p.is_file()]
-        return _from_paths(found, f"{text}: the pattern fits no file")
+        return _from_survey(text, survey_files(found), "the pattern fits no file that is a level")
     if text in shipped_level_names():
         return LevelSet([text])
-    known = ", ".join([SHIPPED, *sorted({*_SCHEME_HOMES, *_schemes})])
+    known = ", ".join([SHIPPED, PACK, *sorted({*_SCHEME_HOMES, *_schemes})])
     raise LevelError(
         f"{shorten(text)}: no such file or folder, no shipped level, and none of the schemes {known} "
-        f"(as in 'shipped:first_steps')"
+        f"(as in 'shipped:first_steps'); {suggestion(text)}"
     )
 
 
-def _from_paths(paths: list[Path], complaint: str) -> LevelSet:
-    if not paths:
-        raise LevelError(complaint)
-    paths.sort(key=lambda path: path.as_posix())
-    return LevelSet(paths)
+def _from_survey(text: str, survey: Survey, complaint: str = "") -> LevelSet:
+    count = len(survey.left_out)
+    reasons = "; ".join(survey.left_out[:_NAMED_FILES])
+    if count > _NAMED_FILES:
+        reasons += f"; and {count - _NAMED_FILES} more"
+    if not survey.entries:
+        raise LevelError(f"{printable(text)}: {complaint}" + (f"; left out: {reasons}" if reasons else ""))
+    if reasons:
+        files = f"{count} files are" if count > 1 else "a file is"
+        warnings.warn(f"{printable(text)}: {files} left out: {reasons}", LevelWarning, stacklevel=4)
+    return LevelSet(survey.entries, surveys=[survey])
+
+
+def _parse_pack(text: str) -> LevelSet:
+    """All levels of a pack, or the one behind a `#`; a name cannot hold that sign, but a path can."""
+    path = Path(os.path.expanduser(text))
+    if path.is_file():
+        open_pack(path)  # what is no pack, but a level, is not meant
+        return _from_survey(text, survey_files([path], strict=True))
+    file, sign, key = text.rpartition("#")
+    if not sign or not Path(file).expanduser().is_file():
+        raise LevelError(f"{PACK}:{text}: no such file; write {PACK}:FILE, {PACK}:FILE#12 or {PACK}:FILE#NAME")
+    entry = choose_entry(open_pack(Path(file).expanduser()), key)
+    entry.load()
+    return LevelSet([entry])
 
 
 def _shipped_names(rest: str, text: str) -> list[str]:
@@ -249,5 +327,6 @@ def _shipped_names(rest: str, text: str) -> list[str]:
     found = [name for name in names if not rest or name == rest or name.startswith(rest + "/")]
     if not found:
         groups = sorted({name.partition("/")[0] for name in names})
-        raise LevelError(f"{shorten(text)}: no shipped level or group of this name; the groups are {', '.join(groups)}")
+        hint = suggestion(rest) if "/" in rest else f"the groups are {', '.join(groups)}"
+        raise LevelError(f"{shorten(text)}: no shipped level or group of this name; {hint}")
     return found

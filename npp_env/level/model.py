@@ -18,16 +18,17 @@ from npp_env.level.layout import (
     COLUMNS,
     COUNT_TYPES,
     HEADER_BYTES,
-    LENGTH_EXCLUDED_BYTES,
     MAX_RECORDS,
     NAME_BYTES,
     NAME_OFFSET,
+    QUERY_TYPE,
     RECORD_BYTES,
     ROWS,
     UNIT_PX,
     record_offset,
 )
 from npp_env.level.validation import check_metadata, count_records, find_fault, find_warnings, shorten
+from npp_env.level.work import find_overload, tick_ns
 
 _Unsigned = TypeVar("_Unsigned", np.uint8, np.uint16)
 
@@ -51,9 +52,11 @@ class Level(_WeaklyReferable):
         counts: The entity counts table of the binary map.
         header: Bytes 0..183 of the binary map, verbatim.
         metadata: Author, difficulty, group and the like, from the text format.
+        notes: What was odd about the file that it was read from, one sentence each; no file format keeps them.
 
     Raises:
-        LevelError: A part has the wrong shape or range, or a record could not be simulated.
+        LevelError: A part has the wrong shape or range, a record could not be simulated, or a tick would take longer
+            than a frame of the game.
 
     Example:
         >>> records = [(0, 10, 90, 0, 0), (3, 60, 90, 0, 0), (4, 30, 90, 0, 0)]
@@ -67,6 +70,7 @@ class Level(_WeaklyReferable):
     counts: NDArray[np.uint16]  # (40,)
     header: bytes  # 184 bytes
     metadata: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
     _hash: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,12 +85,16 @@ class Level(_WeaklyReferable):
         if fault is not None:
             offset = record_offset(fault.record, fault.byte)
             raise LevelError(f"offset {offset} (record {fault.record}): {fault.message}")
+        overload = find_overload(records, counts)
+        if overload is not None:
+            raise LevelError(overload)
         values: dict[str, Any] = {
             "tiles": tiles,
             "records": records,
             "counts": counts,
             "header": header,
             "metadata": MappingProxyType(dict(self.metadata)),
+            "notes": tuple(self.notes),
             "_hash": _content_hash(tiles, records, counts),
         }
         for name, value in values.items():
@@ -107,8 +115,8 @@ class Level(_WeaklyReferable):
         Args:
             tiles: Tile ids, shape (23, 42).
             records: Entity records, shape (n, 5), the spawn first.
-            name: At most 146 characters of Latin-1.
-            counts: Counts table, shape (40,); counted from the records if None.
+            name: At most 128 characters of Latin-1.
+            counts: Counts table, shape (40,); as the game counts the records if None.
             metadata: One-line texts by lower-case key.
 
         Raises:
@@ -128,7 +136,7 @@ class Level(_WeaklyReferable):
     @property
     def name(self) -> str:
         """Name from the header; any byte there decodes."""
-        return self.header[NAME_OFFSET:].split(b"\0", 1)[0].decode("latin-1")
+        return self.header[NAME_OFFSET : NAME_OFFSET + NAME_BYTES].split(b"\0", 1)[0].decode("latin-1")
 
     @property
     def spawn(self) -> tuple[float, float]:
@@ -148,8 +156,16 @@ class Level(_WeaklyReferable):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Oddities that do not keep the level from being played, one sentence each."""
-        return find_warnings(self.tiles, self.records, self.counts)
+        """What does not keep the level from being played, but is worth knowing, one sentence each.
+
+        Oddities, and entities that are not simulated or whose rules are unverified (see docs/fidelity.md).
+        """
+        return (*self.notes, *find_warnings(self.tiles, self.records, self.counts))
+
+    @property
+    def tick_ns(self) -> int:
+        """Nanoseconds that a tick of the physics takes at most, roughly."""
+        return tick_ns(self.records, self.counts)
 
     def count(self, kind: int) -> int:
         """Number of records of this type (which the counts table need not agree with)."""
@@ -171,11 +187,11 @@ class Level(_WeaklyReferable):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Level, (self.tiles, self.records, self.counts, self.header, dict(self.metadata))
+        return Level, (self.tiles, self.records, self.counts, self.header, dict(self.metadata), self.notes)
 
 
 def canonical_header(name: str, record_count: int) -> bytes:
-    """Header of a fresh map: the length field, the name NUL padded, zeros elsewhere.
+    """Header of a fresh map, as the game writes it (physics 2.1).
 
     Raises:
         LevelError: The name is too long, or has characters that the map format cannot hold.
@@ -190,8 +206,9 @@ def canonical_header(name: str, record_count: int) -> bytes:
         raise LevelError(f"name has {len(encoded)} characters; at most {NAME_BYTES} fit into a map")
     if b"\0" in encoded:
         raise LevelError(f"name {shorten(name)} contains a NUL, which would end it in the map; leave it out")
-    length = record_offset(record_count) - LENGTH_EXCLUDED_BYTES
-    return (struct.pack("<I", length).ljust(NAME_OFFSET, b"\0") + encoded).ljust(HEADER_BYTES, b"\0")
+    magic, level_id, game_mode, author_id, favourites = 0, -1, 0, -1, 0
+    fields = (magic, record_offset(record_count), level_id, game_mode, QUERY_TYPE, author_id, favourites)
+    return (struct.pack("<7i", *fields).ljust(NAME_OFFSET, b"\0") + encoded).ljust(HEADER_BYTES, b"\0")
 
 
 def _content_hash(tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> str:

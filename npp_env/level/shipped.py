@@ -56,8 +56,23 @@ def shipped_file(name: str, *suffixes: str) -> Path:
     for path in (folder / f"{name}{suffix}" for suffix in suffixes if inside):
         if path.is_file():
             return path
+    raise LevelError(f"no shipped level {shorten(name)}; {suggestion(str(name))}")
+
+
+def suggestion(name: str) -> str:
+    """What to say to someone who asked for a level that does not exist.
+
+    Example:
+        >>> suggestion("wlak")
+        'similar names are: first_steps/walk'
+    """
     from difflib import get_close_matches
 
     names = shipped_level_names()
-    near = get_close_matches(str(name)[:100], names, n=5, cutoff=0.4) or names[:5]
-    raise LevelError(f"no shipped level {shorten(name)}; similar names are: {', '.join(near)}")
+    last_words: dict[str, list[str]] = {}
+    for full in names:
+        last_words.setdefault(full.rpartition("/")[2], []).append(full)
+    words = get_close_matches(name[:100].rpartition("/")[2], list(last_words), n=3, cutoff=0.7)
+    near = [full for word in words for full in last_words[word]]
+    near = near or get_close_matches(name[:100], names, n=3, cutoff=0.7)
+    return f"similar names are: {', '.join(near[:5])}" if near else "`npp-env levels list` names the shipped ones"

@@ -23,6 +23,8 @@ from npp_env.level.validation import (
 FIRST_LINE = "npp-level 1"
 MAX_TEXT_CHARACTERS = 1 << 20
 _COMMENT = ";"
+_TILE_SIGNS = frozenset(TILE_OF_CHARACTER)
+_TILE_BYTES = {ord(character): tile for character, tile in TILE_OF_CHARACTER.items()}
 
 
 class TextReader:
@@ -132,6 +134,9 @@ class TextReader:
             line = self._take(f"the grid has {row} of {ROWS} rows")
             if line == "entities:" or line.startswith("tile "):
                 self._fail(f"the grid ends after {row} rows; it must have {ROWS}")
+            if len(line) == COLUMNS and _TILE_SIGNS.issuperset(line):
+                tiles[row] = np.frombuffer(line.translate(_TILE_BYTES).encode("latin-1"), np.uint8)
+                continue
             for column, character in enumerate(line[:COLUMNS]):
                 if character == OTHER_TILE:
                     odd_places[row, column] = self._number

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import LevelError
+from npp_env.level.doubts import NOT_SIMULATED, doubtful_types, type_bits
 from npp_env.level.entity_kinds import (
     DRONE_MODES,
     FIRST_UNKNOWN_TYPE,
@@ -38,6 +39,8 @@ _EIGHT_DIRECTIONS = kinds_where(directed=True, any_orientation=False)
 _DRONES = kinds_where(modes=DRONE_MODES)
 _SWITCHED = {kind: row.switch for kind, row in SIMULATED_ROWS.items() if row.switch is not None}
 _SWITCH_FOLLOWS = frozenset(_SWITCHED) - {EntityKind.EXIT}
+_UNCOUNTED = [int(_SWITCHED[kind]) for kind in _SWITCH_FOLLOWS]
+"""The game leaves the switches that follow their doors out of the counts table (physics 2.1)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,13 @@ class Fault:
 
 
 def count_records(records: NDArray[np.uint8]) -> NDArray[np.uint16]:
-    """The counts table that fits the records: entry t is the number of records of type t, shape (40,)."""
-    return np.bincount(records[:, 0], minlength=256)[:COUNT_TYPES].astype(np.uint16)
+    """The counts table that the game writes, shape (40,): the number of records of each type.
+
+    Of switches of locked doors and trap doors it says 0.
+    """
+    counts = np.bincount(records[:, 0], minlength=256)[:COUNT_TYPES].astype(np.uint16)
+    counts[_UNCOUNTED] = 0
+    return counts
 
 
 def switch_distance(kind: EntityKind, exit_count: int) -> int:
@@ -102,17 +110,12 @@ def find_warnings(tiles: NDArray[np.uint8], records: NDArray[np.uint8], counts: 
         warnings.append("later ninja records are ignored")
     if not np.count_nonzero(types == EntityKind.EXIT):
         warnings.append("no exit: the level cannot be won")
-    for type_id in sorted(set(types.tolist())):
-        if type_id >= FIRST_UNKNOWN_TYPE or not EntityKind(type_id).simulated:
-            places = np.flatnonzero(types == type_id)
-            reason = "unknown to the game" if type_id >= FIRST_UNKNOWN_TYPE else "not simulated"
-            warnings.append(
-                f"{type_label(type_id)} is {reason}: {len(places)} kept without effect, the first is record "
-                f"{places[0]} (offset {record_offset(int(places[0]))})"
-            )
+    warnings.extend(_doubts(types))
     for type_id in np.flatnonzero(counts != count_records(records)).tolist():
         present = np.count_nonzero(types == type_id)
-        warnings.append(f"the counts table says {counts[type_id]} of {type_label(type_id)}, the records hold {present}")
+        if counts[type_id] != present:
+            said = f"the counts table says {counts[type_id]} of {type_label(type_id)}"
+            warnings.append(f"{said}, the records hold {present}")
     warnings.extend(_switch_warnings(types, int(counts[EntityKind.EXIT]) & 0xFF))
     odd_tiles = np.argwhere(tiles >= KNOWN_TILES)
     if len(odd_tiles):
@@ -155,8 +158,27 @@ def check_metadata_entry(key: str, value: str) -> None:
 
 def shorten(value: object) -> str:
     """Quote a value for an error message without letting it flood the message."""
-    text = repr(value[:60] if isinstance(value, str) else value)
+    if isinstance(value, (str, bytes)):
+        text = repr(value[:60])
+    elif isinstance(value, int) and value.bit_length() > 256:
+        # Python refuses to write out the digits of a very large one.
+        text = f"a whole number of {value.bit_length()} bits"
+    else:
+        text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _doubts(types: NDArray[np.uint8]) -> Iterator[str]:
+    """Name what is not simulated, and what is by rules that nothing of the real game bears out."""
+    for type_id in doubtful_types(type_bits(types)):
+        places = np.flatnonzero(types == type_id)
+        label, first = type_label(type_id), f"the first is record {places[0]} (offset {record_offset(int(places[0]))})"
+        if not NOT_SIMULATED >> type_id & 1:
+            evidence = EntityKind(type_id).row.evidence.value
+            yield f"{label} is unverified: {len(places)} follow rules that rest on {evidence}, {first}"
+        else:
+            reason = "unknown to the game" if type_id >= FIRST_UNKNOWN_TYPE else "not simulated"
+            yield f"{label} is {reason}: {len(places)} kept without effect, {first}"
 
 
 def _switch_warnings(types: NDArray[np.uint8], exit_count: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
-from npp_env.observe.spec import Capacity, ObservationSpec, observation_spec
+from npp_env.observe.spec import GRAPH_KEYS, Capacity, ObservationSpec, observation_spec
 from npp_env.observe.state_row import STATE_ROW
 
 _STATE_OUTPUT = -1
@@ -149,9 +149,14 @@ class DoubleBuffer:
         given: The caller's own arrays, written in place every time and handed out as they are.
         single: Whether the observation of the one environment is handed out, not a batch.
 
+    Views that hold graphs are read-only: only then is it known what they hold, and a step rewrites no more of a graph
+    than what changed.
+
     Attributes:
         arrays: Both sets.
-        current: Number of the one that was written last.
+        current: Number of the one that was written last; set after it was, so that an interrupt in between spares
+            what was handed out before.
+        keeps_graphs: Whether there are graphs in them, and nobody else writes to them.
     """
 
     def __init__(
@@ -163,14 +168,25 @@ class DoubleBuffer:
         self._copies = copy and given is None
         self.arrays = [first, first if copy or given is not None else layout.allocate(num_envs)]
         self.current = 0
-        self._views: list[Any] = self.arrays
-        if single:
-            self._views = [{k: a[0] for k, a in s.items()} if isinstance(s, dict) else s[0] for s in self.arrays]
+        self.keeps_graphs = given is None and layout.layout != "state" and any(k in GRAPH_KEYS for k in layout.keys)
+        self._views: list[Any] = [self._handed_out(arrays, single) for arrays in self.arrays]
 
-    def turn(self) -> int:
-        """Number of the set to write now."""
-        self.current = 1 - self.current
-        return self.current
+    def _handed_out(self, arrays: Observation, single: bool) -> Observation:
+        if isinstance(arrays, dict):
+            return {key: self._view(array, single, key in GRAPH_KEYS) for key, array in arrays.items()}
+        return self._view(arrays, single, True)
+
+    def _view(self, array: NDArray[Any], single: bool, has_graph: bool) -> NDArray[Any]:
+        view = array[0] if single else array
+        if self.keeps_graphs and has_graph:
+            view = view.view()
+            view.setflags(write=False)
+        return view
+
+    @property
+    def following(self) -> int:
+        """Number of the set to write next."""
+        return 1 - self.current
 
     def observation(self) -> Any:
         """What was written last; see the environments for who owns it."""

@@ -1,13 +1,13 @@
 """Observations of what is around the ninja: `entity_states`, `switch_states` and `spatial_context`."""
 
+from libc.string cimport memset
 from npp_env.observe.view cimport View, half, halves, unit
-from npp_env.sim.entities.passes cimport Pose, kinds, takes_part
+from npp_env.sim.entities.passes cimport Kind, Pose, PoseRule, kinds, takes_part
 from npp_env.sim.layout cimport (
     DOOR_OPEN, EXIT, HALF_COLUMNS, HALF_ROWS, LOCKED_DOOR, MINE_ARMED, MINE_ARMING, TRAP_DOOR, Entity, Level, Ninja,
     World, ifloor, mover_of,
 )
 
-from npp_env.level.entity_kinds import OPEN_EXIT_COLUMN, OPEN_EXIT_RADIUS_PX
 from npp_env.observe.spec import ENTITY_FIELDS
 
 cdef double WIDTH_PX = 1056.0
@@ -15,9 +15,7 @@ cdef double HEIGHT_PX = 600.0
 cdef double SPEED_SCALE = 12.0
 cdef double RADIUS_SCALE = 24.0
 cdef int ENTITY_FEATURES = len(ENTITY_FIELDS)
-cdef int FIRST_KIND = ENTITY_FIELDS.index("radius") + 1
-cdef int EXIT_COLUMN = OPEN_EXIT_COLUMN
-cdef double EXIT_RADIUS = OPEN_EXIT_RADIUS_PX
+cdef int FIRST_KIND = ENTITY_FIELDS.index("aim_dy") + 1
 cdef int SWITCHES_SHOWN = 5
 cdef int SWITCH_FEATURES = 5
 cdef int GRID_SIDE = 11
@@ -30,14 +28,14 @@ cdef enum:
 
 
 cdef inline bint place_of(World* w, int index, double* x, double* y) noexcept nogil:
-    """Whether an entity still takes part, and where; an index beyond the entities means a mover (an opened exit)."""
+    """Whether an entity still takes part, and where; an index beyond the entities means a mover that has emerged."""
     cdef Entity* e
     cdef int m = index - w.level.n_entities
     if m >= 0:
-        # Of the movers only exits are not shown by their entity, and only an opened one is listed.
+        # Others are shown by their entity; only an exit that is open and a rocket that flies is listed.
         x[0] = w.movers[m].x
         y[0] = w.movers[m].y
-        return w.level.entities[w.level.mover_entity[m]].kind == EXIT and w.movers[m].cell >= 0
+        return kinds[w.level.entities[w.level.mover_entity[m]].kind].emerges and w.movers[m].cell >= 0
     e = &w.level.entities[index]
     if kinds[e.kind].moves:
         x[0] = mover_of(w, e).x
@@ -49,21 +47,22 @@ cdef inline bint place_of(World* w, int index, double* x, double* y) noexcept no
 
 
 cdef void write_entity(View* view, int index, unsigned short* out) noexcept nogil:
-    """One row of `entity_states`; an index beyond the entities means a mover (an opened exit)."""
+    """One row of `entity_states`; an index beyond the entities means a mover that has emerged."""
     cdef World* w = &view.world
     cdef Ninja* n = w.ninja
-    cdef Entity* e
-    cdef Pose pose = Pose(0.0, 0.0, 0.0, 0.0, 0.0, EXIT_RADIUS)
-    cdef int column = EXIT_COLUMN
+    cdef bint emerged = index >= w.level.n_entities
+    cdef Entity* e = &w.level.entities[w.level.mover_entity[index - w.level.n_entities] if emerged else index]
+    cdef Kind* kind = &kinds[e.kind]
+    cdef PoseRule pose_rule = kind.pose_emerged if emerged else kind.pose
+    cdef int column = kind.emerged_column if emerged else kind.column
+    cdef Pose pose
     cdef double x, y
     cdef int k
+    memset(&pose, 0, sizeof(Pose))
+    pose.radius = kind.emerged_radius if emerged else kind.radius
+    if pose_rule != NULL:
+        pose_rule(w, e, &pose)
     place_of(w, index, &x, &y)
-    if index < w.level.n_entities:
-        e = &w.level.entities[index]
-        column = kinds[e.kind].column
-        pose.radius = kinds[e.kind].radius
-        if kinds[e.kind].pose != NULL:
-            kinds[e.kind].pose(w, e, &pose)
     out[0] = half(1.0)
     out[1] = half(unit((x - n.x) / WIDTH_PX))
     out[2] = half(unit((y - n.y) / HEIGHT_PX))
@@ -73,6 +72,10 @@ cdef void write_entity(View* view, int index, unsigned short* out) noexcept nogi
     out[6] = half(unit(pose.ny))
     out[7] = half(pose.mode)
     out[8] = half(pose.radius / RADIUS_SCALE)
+    out[9] = half(pose.phase)
+    out[10] = half(pose.timer)
+    out[11] = half(unit((pose.aim_x - n.x) / WIDTH_PX)) if pose.aims else 0
+    out[12] = half(unit((pose.aim_y - n.y) / HEIGHT_PX)) if pose.aims else 0
     for k in range(FIRST_KIND, ENTITY_FEATURES):
         out[k] = 0
     out[FIRST_KIND + column] = half(1.0)

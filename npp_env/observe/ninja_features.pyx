@@ -19,8 +19,8 @@ cdef void write_game_state(View* view, unsigned short* out) noexcept nogil:
     for k in range(8):
         out[6 + k] = 0
     k = n.state
-    if k >= DEAD:
-        # Dead and doomed are one, celebrating comes next.
+    if k >= DEAD or k < 0:
+        # Dead and doomed are one, celebrating comes next; whatever a state holds, it is one of the eight.
         k = DEAD + 1 if k == CELEBRATING else DEAD
     out[6 + k] = half(1.0)
     out[14] = half(n.air)

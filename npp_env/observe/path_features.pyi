@@ -10,6 +10,7 @@ class PathHandle:
     def __init__(
         self,
         arrays: Mapping[str, NDArray[Any]],
+        graph: int,
         spawn_distance: float,
         reachable_share: float,
     ) -> None: ...

@@ -12,29 +12,46 @@ from npp_env.sim.structs import address_of
 cdef double UNREACHABLE = 1e30
 cdef double DISTANCE_SCALE = 4000.0
 cdef double SHORTEST_PLAN_PX = 48.0
+cdef unsigned long long handles_made = 0
+
+
+# Path lengths to something from every node, and the node after it on the way there.
+cdef struct Goal:
+    float* distance
+    unsigned short* hop
 
 
 cdef class PathHandle:
     """The arrays of a navigation graph and of the distances in one door configuration, as the kernel sees them.
 
     Args:
-        arrays: By name and type: nearest uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x and
-            node_y float32, node_kind uint8, edge_start uint32, edge_target uint16, edge_kind uint8; switch_distance,
-            exit_distance and plan_distance float32, switch_next, exit_next and plan_next uint16, reachable uint8. They
-            are kept alive, not copied.
+        arrays: By name and type: nearest uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x,
+            node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
+            edge_target uint16, edge_kind uint8; switch_distance, exit_distance and plan_distance float32, switch_next,
+            exit_next and plan_next uint16, reachable uint8. They are kept alive, not copied.
+        graph: A number that no other graph has, and not 0.
         spawn_distance: Path length from the spawn over the switch to the exit, infinite if there is none.
         reachable_share: Share of the nodes that can be reached from the spawn.
     """
 
-    def __init__(self, arrays, double spawn_distance, double reachable_share) -> None:
+    def __init__(self, arrays, unsigned long long graph, double spawn_distance, double reachable_share) -> None:
+        global handles_made
         self.arrays = dict(arrays)
         self.spawn_distance = spawn_distance
         cdef Paths* p = &self.paths
+        handles_made += 1
+        p.serial = handles_made
+        p.graph = graph
         p.n_nodes = len(arrays["node_x"])
         p.n_edges = len(arrays["edge_target"])
         p.table.nearest = <unsigned short*>locate(arrays, "nearest", np.uint16)
         p.node_x = <float*>locate(arrays, "node_x", np.float32)
         p.node_y = <float*>locate(arrays, "node_y", np.float32)
+        p.n_places = len(arrays["place_x"])
+        p.place_x = <float*>locate(arrays, "place_x", np.float32)
+        p.place_y = <float*>locate(arrays, "place_y", np.float32)
+        p.place_of_x = <unsigned char*>locate(arrays, "place_of_x", np.uint8)
+        p.place_of_y = <unsigned char*>locate(arrays, "place_of_y", np.uint8)
         p.node_kind = <unsigned char*>locate(arrays, "node_kind", np.uint8)
         p.table.n_split = len(arrays["split_half"])
         p.table.split_half = <unsigned short*>locate(arrays, "split_half", np.uint16)
@@ -67,46 +84,28 @@ cdef int node_here(View* view) noexcept nogil:
     return node_at(&view.paths.table, view.world.ninja.x, view.world.ninja.y)
 
 
-cdef double distance_over(View* view, int node, int hop, double at_node, double at_hop) noexcept nogil:
+cdef double distance_over(View* view, int node, Goal goal) noexcept nogil:
     """Path length from the ninja's true position: over the next hop, or over its node where the path ends there."""
     cdef Ninja* n = view.world.ninja
+    cdef int over = node
     cdef double dx, dy
-    if hop != NO_NODE and at_hop < UNREACHABLE:
-        dx = view.paths.node_x[hop] - n.x
-        dy = view.paths.node_y[hop] - n.y
-        return at_hop + sqrt(dx * dx + dy * dy)
-    dx = view.paths.node_x[node] - n.x
-    dy = view.paths.node_y[node] - n.y
-    return at_node + sqrt(dx * dx + dy * dy)
+    if goal.hop[node] != NO_NODE and goal.distance[goal.hop[node]] < UNREACHABLE:
+        over = goal.hop[node]
+    dx = view.paths.node_x[over] - n.x
+    dy = view.paths.node_y[over] - n.y
+    return goal.distance[over] + sqrt(dx * dx + dy * dy)
 
 
 cdef double objective_distance(View* view) noexcept nogil:
     """Path length to the end: over the switch while it is not taken, then to the exit; huge if there is none."""
     cdef int node = node_here(view)
-    cdef int hop
-    if node == NO_NODE:
-        return UNREACHABLE
+    cdef Paths* p = view.paths
+    cdef Goal goal = Goal(p.plan_distance, p.plan_next)
     if view.world.ninja.switches > 0:
-        if not view.paths.exit_distance[node] < UNREACHABLE:
-            return UNREACHABLE
-        hop = view.paths.exit_next[node]
-        return distance_over(
-            view,
-            node,
-            hop,
-            view.paths.exit_distance[node],
-            view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
-        )
-    if not view.paths.plan_distance[node] < UNREACHABLE:
+        goal = Goal(p.exit_distance, p.exit_next)
+    if node == NO_NODE or not goal.distance[node] < UNREACHABLE:
         return UNREACHABLE
-    hop = view.paths.plan_next[node]
-    return distance_over(
-        view,
-        node,
-        hop,
-        view.paths.plan_distance[node],
-        view.paths.plan_distance[hop] if hop != NO_NODE else 0.0,
-    )
+    return distance_over(view, node, goal)
 
 
 cdef double potential(View* view) noexcept nogil:
@@ -121,19 +120,19 @@ cdef double potential(View* view) noexcept nogil:
     return -1.0 if d < -1 else d
 
 
-cdef int write_goal(View* view, int node, int hop, double at_node, double at_hop, unsigned short* out) noexcept nogil:
+cdef int write_goal(View* view, int node, Goal goal, unsigned short* out) noexcept nogil:
     """Distance to a goal and the direction of the next hop; returns whether it can be reached."""
     cdef Ninja* n = view.world.ninja
+    cdef int hop
     cdef double d, dx, dy
-    if not at_node < UNREACHABLE:
+    if not goal.distance[node] < UNREACHABLE:
         out[0] = half(1.0)
         out[1] = 0
         out[2] = 0
         return 0
-    d = distance_over(view, node, hop, at_node, at_hop) / DISTANCE_SCALE
+    d = distance_over(view, node, goal) / DISTANCE_SCALE
     out[0] = half(1.0 if d > 1 else d)
-    if hop == NO_NODE:
-        hop = node
+    hop = goal.hop[node] if goal.hop[node] != NO_NODE else node
     dx = view.paths.node_x[hop] - n.x
     dy = view.paths.node_y[hop] - n.y
     d = sqrt(dx * dx + dy * dy)
@@ -145,7 +144,8 @@ cdef int write_goal(View* view, int node, int hop, double at_node, double at_hop
 cdef void write_reachability(View* view, unsigned short* out) noexcept nogil:
     """The numbers of `reachability_features`; `REACHABILITY_FIELDS` names them."""
     cdef int node = node_here(view)
-    cdef int hop, k, reached
+    cdef Paths* p = view.paths
+    cdef int k
     cdef double d
     for k in range(10):
         out[k] = 0
@@ -156,26 +156,8 @@ cdef void write_reachability(View* view, unsigned short* out) noexcept nogil:
         out[6] = half(1.0)
         return
     if view.world.ninja.switches == 0:
-        hop = view.paths.switch_next[node]
-        reached = write_goal(
-            view,
-            node,
-            hop,
-            view.paths.switch_distance[node],
-            view.paths.switch_distance[hop] if hop != NO_NODE else 0.0,
-            out,
-        )
-        out[8] = half(reached)
-    hop = view.paths.exit_next[node]
-    reached = write_goal(
-        view,
-        node,
-        hop,
-        view.paths.exit_distance[node],
-        view.paths.exit_distance[hop] if hop != NO_NODE else 0.0,
-        out + 3,
-    )
-    out[9] = half(reached)
+        out[8] = half(write_goal(view, node, Goal(p.switch_distance, p.switch_next), out))
+    out[9] = half(write_goal(view, node, Goal(p.exit_distance, p.exit_next), out + 3))
     d = objective_distance(view) / DISTANCE_SCALE
     out[6] = half(1.0 if d > 1 else d)
 

@@ -9,7 +9,8 @@ from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
 
 _OF_GRAPH = (
-    "node_x", "node_y", "node_kind", "split_half", "split_node", "edge_start", "edge_target", "edge_kind",
+    "node_x", "node_y", "place_x", "place_y", "place_of_x", "place_of_y", "node_kind",
+    "split_half", "split_node", "edge_start", "edge_target", "edge_kind",
 )  # fmt: skip
 _OF_FIELDS = (
     "switch_distance", "exit_distance", "plan_distance", "switch_next", "exit_next", "plan_next", "reachable",
@@ -42,4 +43,5 @@ def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
     fields = fields_of(level, doors, cache)
     arrays = {name: getattr(graph, name) for name in _OF_GRAPH} | {name: getattr(fields, name) for name in _OF_FIELDS}
     arrays["nearest"] = graph.nearest_node
-    return PathHandle(arrays, float(fields.spawn_plan_distance), float(fields.reachable_share))
+    number = int(level.hash[:16], 16) | 1
+    return PathHandle(arrays, number, float(fields.spawn_plan_distance), float(fields.reachable_share))

@@ -25,7 +25,8 @@ GAME_STATE_FIELDS = (
     "pad_direction_x", "pad_direction_y", "time_left", "switch_taken", "gold_left",
 )  # fmt: skip
 ENTITY_FIELDS = (
-    "present", "dx", "dy", "speed_x", "speed_y", "direction_x", "direction_y", "mode", "radius", *ENTITY_COLUMNS,
+    "present", "dx", "dy", "speed_x", "speed_y", "direction_x", "direction_y", "mode", "radius",
+    "phase", "timer", "aim_dx", "aim_dy", *ENTITY_COLUMNS,
 )  # fmt: skip
 REACHABILITY_FIELDS = (
     "switch_distance", "switch_direction_x", "switch_direction_y",

@@ -3,8 +3,15 @@ from npp_env.graph.node_lookup cimport NodeTable
 from npp_env.sim.layout cimport World
 
 cdef struct Paths:
+    unsigned long long serial   # of these distances, never used twice
+    unsigned long long graph    # the same for all distances in one level
     int n_nodes
     int n_edges
+    int n_places                # different coordinates of nodes; 0 if there are too many to number
+    float* place_x
+    float* place_y
+    unsigned char* place_of_x
+    unsigned char* place_of_y
     NodeTable table
     float* node_x
     float* node_y
@@ -28,8 +35,17 @@ cdef struct Capacity:
     int max_nodes
     int max_edges
 
+# What the graph arrays of an output row hold already, if nobody else writes to them.
+cdef struct Held:
+    unsigned long long serial   # of the paths
+    unsigned long long graph
+    int nodes, edges            # how many; zeros behind them
+    int here                    # the node that is marked
+    int taken                   # whether the exit switch was
+
 cdef struct View:
     World world
+    Held* held                  # NULL if that is not known
     Paths* paths
     unsigned char* background
     Capacity* capacity

@@ -18,6 +18,10 @@ from npp_env.sim.structs import MOVER, NINJA
 
 MAX_SWITCHES = 62
 """Switches beyond this number do not count towards a configuration, which has to fit an int64."""
+MAX_ORDERED_SWITCHES = 8
+"""Up to so many switches that are left, every order of touching them is tried; beyond, one acts for all of its kind."""
+MAX_TABLES = 256
+"""Configurations whose ways are worked out, about; others are judged by those of the start."""
 
 # The graph says what is connected, not how hard it is. To fly where neither a jump nor a wall leads takes a launch
 # pad, and a way close by a mine is better avoided.
@@ -60,6 +64,17 @@ class Guide:
         result: NDArray[np.int64] = touched @ self._weights
         return result
 
+    def judged(self, configurations: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The configurations whose tables speak for these: their own, as long as there are not too many; fresh (n,)."""
+        found, places = np.unique(configurations, return_inverse=True)
+        for k, configuration in enumerate(found.tolist()):
+            if configuration not in self._tables:
+                if len(self._tables) < MAX_TABLES:
+                    self.table(configuration)
+                else:
+                    found[k] = 0
+        return np.asarray(found[places.reshape(-1)])
+
     def table(self, configuration: int) -> NDArray[np.float32]:
         """Remaining way by node of the graph, in pixels; infinite where there is none.
 
@@ -98,29 +113,30 @@ class Guide:
     def _solve(self, configuration: int) -> NDArray[np.float32]:
         graph = self._graph
         is_open = graph.open_edges(configuration & ((1 << self._doors) - 1))
-        goals = {}
-        for k, exit_node in enumerate(self._exit_nodes):
-            bit = self._doors + k
-            if configuration >> bit & 1:
-                goals[exit_node] = 0.0
-            else:
-                goals[self._switch_nodes[bit]] = self._beyond(configuration, bit, is_open)
+        exits = range(self._doors, self._doors + len(self._exit_nodes))
+        waiting = [bit for bit in exits if not configuration >> bit & 1]
+        locked = [door for door in range(self._doors) if not graph.door_trap[door] and not configuration >> door & 1]
+        in_order = len(waiting) + len(locked) <= MAX_ORDERED_SWITCHES and len(self._tables) < MAX_TABLES
+        goals = {self._exit_nodes[bit - self._doors]: 0.0 for bit in exits if configuration >> bit & 1}
+        goals |= self._beyond(configuration, waiting, in_order, is_open)
         table = self._spread(goals, is_open)
         if np.isinf(table[graph.edge_target]).any():
-            keys = {
-                self._switch_nodes[door]: self._beyond(configuration, door, is_open)
-                for door in range(self._doors)
-                if not graph.door_trap[door] and not configuration >> door & 1
-            }
+            keys = self._beyond(configuration, locked, in_order, is_open)
             table = np.where(np.isfinite(table), table, self._spread(keys, is_open))
         return table
 
-    def _beyond(self, configuration: int, bit: int, is_open: NDArray[np.bool_]) -> float:
-        """The way that is left once a switch has been touched."""
-        touching = self._sources[is_open & (self._graph.edge_target == self._switch_nodes[bit])]
-        if not len(touching):
-            return float("inf")
-        return float(self.table(configuration | 1 << bit)[touching].min())
+    def _beyond(
+        self, configuration: int, bits: list[int], in_order: bool, is_open: NDArray[np.bool_]
+    ) -> dict[int, float]:
+        """For the nodes of some switches the way that is left once one, or else all of them, have been touched."""
+        every = sum(1 << bit for bit in bits)
+        found = {}
+        for bit in bits:
+            node = self._switch_nodes[bit]
+            touching = self._sources[is_open & (self._graph.edge_target == node)]
+            if len(touching):
+                found[node] = float(self.table(configuration | (1 << bit if in_order else every))[touching].min())
+        return found
 
     def _spread(self, goals: dict[int, float], is_open: NDArray[np.bool_]) -> NDArray[np.float32]:
         """Distance of every node to the best goal, each of which has some way more to go."""

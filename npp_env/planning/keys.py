@@ -16,6 +16,7 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
 _RISING = 3
 _MINES = (EntityKind.MINE, EntityKind.TOGGLE_MINE)
+_BLOCK_NUMBERS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +96,18 @@ class StateKeys:
         r = self._resolution
         movers = states[:, NINJA.itemsize : self._movers_end].view(MOVER)
         total = np.zeros(len(states), np.uint64)
-        for k in self._moving.tolist():
-            mover = movers[:, k]
+        # Some movers at a time: few of many states, many of few.
+        block = max(1, _BLOCK_NUMBERS // max(1, len(states)))
+        for first in range(0, len(self._moving), block):
+            chosen = self._moving[first : first + block]
+            mover = movers[:, chosen]
             mx, my = mover["x"], mover["y"]
-            near = (np.abs(mx - x) < r.mover_reach_px) & (np.abs(my - y) < r.mover_reach_px)
-            part = np.full(len(states), k + 1, np.uint64)
+            near = (np.abs(mx - x[:, None]) < r.mover_reach_px) & (np.abs(my - y[:, None]) < r.mover_reach_px)
+            part = (chosen + 1).astype(np.uint64)
             part = _mix(part, np.floor(mx / r.mover_px).astype(np.int64))
             part = _mix(part, np.floor(my / r.mover_px).astype(np.int64))
             part = _mix(part, mover["phase"].astype(np.int64) * 8 + mover["turn"])
-            total += np.where(near, part, np.uint64(0))
+            total += np.where(near, part, np.uint64(0)).sum(axis=1, dtype=np.uint64)
         return total
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +16,8 @@ from npp_env.level.sorted_sets import sorted_unique
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import Guide
 from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
+from npp_env.runtime.batch_work import advance_batch
+from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import Batch, LevelHandle
 from npp_env.sim.outcome import NinjaState
@@ -102,7 +102,8 @@ class Search:
         self, geometry: Geometry, guide: Guide, options: SearchOptions, limits: Limits, threads: int = 1
     ) -> None:
         handle = LevelHandle(geometry)
-        self._guide, self._options, self._limits, self._threads = guide, options, limits, threads
+        self._guide, self._options, self._limits = guide, options, limits
+        self._pool = ThreadPool(threads)
         self._keys = StateKeys(geometry, options.resolution)
         self._width = min(options.width, _widest(handle.state_bytes, limits.memory_bytes))
         children = self._width * len(INPUTS)
@@ -147,31 +148,26 @@ class Search:
         start = batch.states[:1].copy()
         ticks_done, round_number = 0, 0
         self._admit(start, np.array([ROOT], np.int32))
-        pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
-        try:
-            while True:
-                if not self._frontier.size:
-                    return self._outcome(None, ticks_done, "exhausted")
-                if ticks_done >= limits.ticks:
-                    return self._outcome(None, ticks_done, "ticks")
-                if self._tree.room < len(batch.states):
-                    return self._outcome(None, ticks_done, "memory")
-                if limits.deadline is not None and time.monotonic() > limits.deadline:
-                    return self._outcome(None, ticks_done, "time")
-                ticks = o.ticks[round_number % len(o.ticks)]
-                round_number += 1
-                parents = self._take()
-                count = len(parents) * len(INPUTS)
-                self._advance(count, ticks, pool)
-                ticks_done += count * ticks
-                winner = self._keep(parents, count, ticks)
-                if winner is not None:
-                    return self._outcome(winner, ticks_done, "won")
-                if on_progress is not None:
-                    on_progress(ticks_done, self._nearest_px)
-        finally:
-            if pool is not None:
-                pool.shutdown()
+        while True:
+            if not self._frontier.size:
+                return self._outcome(None, ticks_done, "exhausted")
+            if ticks_done >= limits.ticks:
+                return self._outcome(None, ticks_done, "ticks")
+            if self._tree.room < len(batch.states):
+                return self._outcome(None, ticks_done, "memory")
+            if limits.deadline is not None and time.monotonic() > limits.deadline:
+                return self._outcome(None, ticks_done, "time")
+            ticks = o.ticks[round_number % len(o.ticks)]
+            round_number += 1
+            parents = self._take()
+            count = len(parents) * len(INPUTS)
+            advance_batch(batch, self._pool, self._inputs, count, ticks, True)
+            ticks_done += count * ticks
+            winner = self._keep(parents, count, ticks)
+            if winner is not None:
+                return self._outcome(winner, ticks_done, "won")
+            if on_progress is not None:
+                on_progress(ticks_done, self._nearest_px)
 
     def _outcome(self, inputs: NDArray[np.uint8] | None, ticks: int, ended: str) -> SearchOutcome:
         return SearchOutcome(inputs, ticks, self._tree.size, self.memory_bytes, float(self._nearest_px), ended)
@@ -191,18 +187,6 @@ class Search:
         self._batch.states[:count] = np.repeat(frontier.states[rows], len(INPUTS), axis=0)
         frontier.remove(rows)
         return nodes
-
-    def _advance(self, count: int, ticks: int, pool: ThreadPoolExecutor | None) -> None:
-        if pool is None:
-            self._batch.advance_range(self._inputs, 0, count, ticks, True)
-            return
-        bounds = np.linspace(0, count, self._threads + 1).astype(int).tolist()
-        jobs = [
-            pool.submit(self._batch.advance_range, self._inputs, first, last, ticks, True)
-            for first, last in pairwise(bounds)
-        ]
-        for job in jobs:
-            job.result()
 
     def _keep(self, parents: NDArray[np.int32], count: int, ticks: int) -> NDArray[np.uint8] | None:
         """Put the new states among the children into the frontier; returns winning inputs if one has won."""
@@ -229,6 +213,7 @@ class Search:
         """Rank states and let them wait."""
         if configurations is None:
             configurations = self._guide.configurations(states)
+        configurations = self._guide.judged(configurations)
         ninja = ninja_view(states)
         x, y = ninja["x"].copy(), ninja["y"].copy()
         nodes_at = self._guide.nodes_at(x, y)

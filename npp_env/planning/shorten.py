@@ -44,10 +44,10 @@ class Shortener:
         self._walker.set_level(0, handle)
         self._snapshots = self._play()
 
-    @property
-    def memory_bytes(self) -> int:
+    @staticmethod
+    def bytes_for(stride: int, frames: int) -> int:
         """Size of the snapshots and the batch."""
-        return int(self._snapshots.nbytes + self._batch.states.nbytes)
+        return stride * (frames + CANDIDATES)
 
     def run(self, ticks: int, deadline: float | None = None) -> NDArray[np.uint8]:
         """Search for about this many ticks; returns the shortest winning inputs."""

@@ -27,6 +27,10 @@ MIN_MEMORY_MB = 16
 _LEAST_ATTEMPT_TICKS = 3_000_000
 """A small budget is better spent on one attempt than divided between all."""
 
+_ORDINARY_TICK_NS = 300
+_ORDINARY_LEVEL_NS = 15_000
+"""Half of what the ticks of an ordinary level are thought to take at most; they take far less."""
+
 # Each attempt tells states apart in its own way and decides in its own rhythm: what one misses, another finds.
 _ATTEMPTS = (
     (0.03, SearchOptions(width=128)),
@@ -47,7 +51,8 @@ class SolveBudget:
     """What a solver may use.
 
     Attributes:
-        ticks: Simulated ticks of the search, over all attempts.
+        ticks: Simulated ticks of the search, over all attempts. Where so much moves that a tick takes long, it counts
+            for several.
         shorten_ticks: Simulated ticks spent on making the solution shorter; 0 leaves it as found.
         memory_mb: Upper bound of the search's own arrays.
         seconds: Wall-clock bound; with None the result depends on nothing but the level, the budget and the seed.
@@ -157,6 +162,8 @@ class _Solver:
     ) -> None:
         self._cpu_start = time.process_time()
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
+        weight = _tick_weight(level)
+        budget = replace(budget, ticks=max(1, budget.ticks // weight), shorten_ticks=budget.shorten_ticks // weight)
         self._level, self._budget, self._threads, self._on_progress = level, budget, threads, on_progress
         self._rng = np.random.default_rng(seed)
         # A solver looks at many levels once; none of them is worth a place in the cache of the process.
@@ -173,7 +180,9 @@ class _Solver:
         if inputs is None:
             return SolveResult(NOT_FOUND, None, self._statistics(0, 0))
         frames_found, shorten_ticks = len(inputs), 0
-        if self._budget.shorten_ticks:
+        stride = len(self._geometry["initial"])
+        fits = Shortener.bytes_for(stride, len(inputs)) <= self._budget.memory_mb << 20
+        if self._budget.shorten_ticks and fits:
             shortener = Shortener(self._geometry, inputs, self._rng)
             inputs = shortener.run(self._budget.shorten_ticks, self._deadline)
             shorten_ticks = shortener.ticks
@@ -215,6 +224,11 @@ class _Solver:
             frames_found=frames_found,
             cpu_seconds=time.process_time() - self._cpu_start,
         )
+
+
+def _tick_weight(level: Level) -> int:
+    """How many ordinary ticks a tick of a level counts for."""
+    return 1 + max(0, level.tick_ns // 2 - _ORDINARY_LEVEL_NS) // _ORDINARY_TICK_NS
 
 
 def winning_recording(level: Level, inputs: NDArray[np.uint8], geometry: Geometry | None = None) -> Recording:

@@ -8,8 +8,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from npp_env.level.files import read_bounded
+from npp_env.level.validation import shorten
+from npp_env.printable import printable
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.profile import PROFILE_FORMAT, PROFILE_VERSION
+
+MAX_PROFILE_BYTES = 64 << 20
+MAX_NUMBER = 1e18
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,17 +38,19 @@ class ProfileFigures:
 
     @classmethod
     def from_dict(cls, profile: Mapping[str, Any]) -> ProfileFigures:
-        """Read them from the content of a `memory.json`."""
-        owners = profile.get("owners") or {}
+        """Read them from the content of a `memory.json`.
+
+        Raises:
+            ProfilingError: A part of it is not what such a file holds.
+        """
+        summary, report = _section(profile, "summary"), _section(profile, "owners")
+        owners = _section(report, "owners")
         return cls(
-            final_bytes=_number(profile, "summary", "final_bytes"),
-            slope_per_1k=_number(profile, "summary", "slope_per_1k"),
-            steps_per_second=_number(profile, "summary", "steps_per_second"),
-            named_bytes=_number(profile, "owners", "total_bytes"),
-            owners={
-                name: int(sizes["private_bytes"]) + int(sizes["shared_bytes"])
-                for name, sizes in owners.get("owners", {}).items()
-            },
+            final_bytes=_number(summary, "final_bytes"),
+            slope_per_1k=_number(summary, "slope_per_1k"),
+            steps_per_second=_number(summary, "steps_per_second"),
+            named_bytes=_number(report, "total_bytes"),
+            owners={name: _owner_bytes(_section(owners, name)) for name in owners},
         )
 
 
@@ -93,7 +101,9 @@ class Comparison:
         lines += ["", f"{'owner':<32} {'before KB':>14} {'after KB':>14} {'change KB':>10}"]
         for owner in self.owners:
             kilobytes = (owner.before_bytes / 1024, owner.after_bytes / 1024, owner.change_bytes / 1024)
-            lines.append(f"{owner.owner:<32} {kilobytes[0]:>14,.1f} {kilobytes[1]:>14,.1f} {kilobytes[2]:>+10,.1f}")
+            lines.append(
+                f"{printable(owner.owner):<32} {kilobytes[0]:>14,.1f} {kilobytes[1]:>14,.1f} {kilobytes[2]:>+10,.1f}"
+            )
         if not self.owners:
             lines.append("(neither profile names owners)")
         return "\n".join(lines)
@@ -120,19 +130,46 @@ def load_profile(path: Path) -> ProfileFigures:
         ProfilingError: It is not one.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_bounded(path, MAX_PROFILE_BYTES, ProfilingError))
+    except ProfilingError:
+        raise
     except (ValueError, RecursionError) as error:
         raise ProfilingError(f"{path}: not JSON ({error})") from None
     if not isinstance(data, dict) or data.get("format") != PROFILE_FORMAT:
         raise ProfilingError(f"{path}: not a memory.json of npp_env")
     if data.get("version") != PROFILE_VERSION:
-        raise ProfilingError(f"{path}: version {data.get('version')!r}, this npp_env reads {PROFILE_VERSION}")
-    return ProfileFigures.from_dict(data)
+        raise ProfilingError(f"{path}: version {shorten(data.get('version'))}, this npp_env reads {PROFILE_VERSION}")
+    try:
+        return ProfileFigures.from_dict(data)
+    except ProfilingError as error:
+        raise ProfilingError(f"{path}: {error}") from None
 
 
-def _number(profile: Mapping[str, Any], section: str, key: str) -> float | None:
-    value = (profile.get(section) or {}).get(key)
-    return float(value) if isinstance(value, (int, float)) else None
+def _section(values: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A part of a profile; empty if it is missing."""
+    section = values.get(name)
+    if section is None:
+        return {}
+    if not isinstance(section, dict):
+        raise ProfilingError(f"{shorten(name)} is {shorten(section)}; it must be an object with names and values")
+    return section
+
+
+def _number(values: Mapping[str, Any], name: str) -> float | None:
+    """A number of a profile, None if it is missing."""
+    value = values.get(name)
+    if value is None:
+        return None
+    # Compared before it is converted: a whole number in JSON may be too large for that.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < MAX_NUMBER:
+        raise ProfilingError(
+            f"{name} is {shorten(value)}; it must be a number between -{MAX_NUMBER:g} and {MAX_NUMBER:g}"
+        )
+    return float(value)
+
+
+def _owner_bytes(sizes: Mapping[str, Any]) -> int:
+    return int((_number(sizes, "private_bytes") or 0) + (_number(sizes, "shared_bytes") or 0))
 
 
 def _cell(value: float | None) -> str:

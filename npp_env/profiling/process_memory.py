@@ -28,11 +28,16 @@ TYPICAL_PYTHON_BLOCK_BYTES = 80
 
 @dataclass(frozen=True, slots=True)
 class PageMemory:
-    """Resident, unique and proportional set size in bytes."""
+    """Resident, unique and proportional set size in bytes.
+
+    `dirty_bytes` are the unique pages that the process has written to: unlike the rest of USS they do not change when
+    another process maps the same files, or when the kernel takes pages of files back.
+    """
 
     rss_bytes: int
     uss_bytes: int
     pss_bytes: int
+    dirty_bytes: int
 
 
 def read_rss_bytes(proc_root: Path = PROC_ROOT) -> int:
@@ -51,7 +56,7 @@ def read_page_memory(proc_root: Path = PROC_ROOT) -> PageMemory:
             return parse_smaps_rollup(file.read())
     except FileNotFoundError:
         info = _psutil_process().memory_full_info()
-        return PageMemory(int(info.rss), int(info.uss), int(getattr(info, "pss", info.uss)))
+        return PageMemory(int(info.rss), int(info.uss), int(getattr(info, "pss", info.uss)), int(info.uss))
 
 
 def parse_smaps_rollup(text: bytes) -> PageMemory:
@@ -64,7 +69,8 @@ def parse_smaps_rollup(text: bytes) -> PageMemory:
     """
     kilobytes = {name: int(size) for name, size in _ROLLUP_LINE.findall(text)}
     private = sum(size for name, size in kilobytes.items() if name.startswith(b"Private_"))
-    return PageMemory(kilobytes.get(b"Rss", 0) * 1024, private * 1024, kilobytes.get(b"Pss", 0) * 1024)
+    rss, pss, dirty = (kilobytes.get(name, 0) for name in (b"Rss", b"Pss", b"Private_Dirty"))
+    return PageMemory(rss * 1024, private * 1024, pss * 1024, dirty * 1024)
 
 
 def read_traced_bytes() -> int | None:

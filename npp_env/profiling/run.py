@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from npp_env import __version__
+from npp_env.level.whole_file import write_whole
 from npp_env.profiling.allocation_sites import SiteLedger
 from npp_env.profiling.compare import Comparison, ProfileFigures, compare
 from npp_env.profiling.errors import ProfilingError
@@ -106,7 +107,7 @@ class ProfileResult:
         )
         paths = [folder / name for name in REPORT_FILES]
         for path, text in zip(paths, texts, strict=True):
-            path.write_text(text, encoding="utf-8")
+            write_whole(path, text.encode("utf-8"))
         self.files[:] = paths
         return paths
 

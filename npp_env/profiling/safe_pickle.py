@@ -3,7 +3,8 @@
 A pickle is a program. This is an interpreter for the part of its instructions that build numbers, strings,
 lists, tuples and dicts; every other instruction (imports, calls, object state, persistent ids) is refused by
 name and position. It never reaches Python's own unpickler, so a memo index or a length field cannot make it
-allocate more than the file holds.
+allocate more than the file holds. Time and memory are proportional to the size of the file; but what it gives may hold
+the same list in many places, so whoever writes all of it out may never come to an end.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from npp_env.profiling.errors import SnapshotError
 MAX_FILE_BYTES = 512 * 2**20
 MAX_DECIMAL_DIGITS = 64
 MAX_LONG_BYTES = 64
+MAX_NUMBER_KEYS = 1000
+"""Keys of dicts that are numbers; unlike texts they can be chosen to have one hash, and then each meets all others."""
 
 _MARK = object()
 _KEY_TYPES = (str, int, float, bytes, type(None))
@@ -66,6 +69,7 @@ class _Machine:
         self.position = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        self.number_keys = 0
 
     def run(self) -> Any:
         data, instructions = self.data, _INSTRUCTIONS
@@ -119,6 +123,19 @@ class _Machine:
         del stack[index:]
         return values
 
+    def set_items(self, target: dict[Any, Any], flat: list[Any]) -> None:
+        if len(flat) % 2:
+            raise SnapshotError("malformed: a key without a value")
+        for key, value in zip(flat[::2], flat[1::2], strict=True):
+            # Tuples as keys would be hashed recursively, and a deep one overflows the C stack.
+            if not isinstance(key, _KEY_TYPES):
+                raise SnapshotError(f"a {type(key).__name__} as a key is not plain data")
+            if isinstance(key, (int, float)):
+                self.number_keys += 1
+                if self.number_keys > MAX_NUMBER_KEYS:
+                    raise SnapshotError(f"more than {MAX_NUMBER_KEYS:,} keys are numbers, at byte {self.position}")
+            target[key] = value
+
     def top(self, kind: type) -> Any:
         value = self.stack[-1]
         if type(value) is not kind:
@@ -163,30 +180,20 @@ def _decimal(machine: _Machine) -> Any:
     return {b"00": False, b"01": True}.get(line) if line in (b"00", b"01") else int(line)
 
 
-def _set_items(target: dict[Any, Any], flat: list[Any]) -> None:
-    if len(flat) % 2:
-        raise SnapshotError("malformed: a key without a value")
-    for key, value in zip(flat[::2], flat[1::2], strict=True):
-        # Tuples as keys would be hashed recursively, and a deep one overflows the C stack.
-        if not isinstance(key, _KEY_TYPES):
-            raise SnapshotError(f"a {type(key).__name__} as a key is not plain data")
-        target[key] = value
-
-
-def _dict_of(flat: list[Any]) -> dict[Any, Any]:
+def _dict_of(machine: _Machine) -> dict[Any, Any]:
     target: dict[Any, Any] = {}
-    _set_items(target, flat)
+    machine.set_items(target, machine.pop_to_mark())
     return target
 
 
 def _set_item(machine: _Machine) -> None:
     value, key = machine.pop(), machine.pop()
-    _set_items(machine.top(dict), [key, value])
+    machine.set_items(machine.top(dict), [key, value])
 
 
 def _set_many(machine: _Machine) -> None:
     flat = machine.pop_to_mark()
-    _set_items(machine.top(dict), flat)
+    machine.set_items(machine.top(dict), flat)
 
 
 def _append(machine: _Machine) -> None:
@@ -270,7 +277,7 @@ _INSTRUCTIONS: dict[int, Callable[[_Machine], None]] = {
         "}": _push(lambda machine: {}),
         ")": _push(lambda machine: ()),
         "l": _push(lambda machine: machine.pop_to_mark()),
-        "d": _push(lambda machine: _dict_of(machine.pop_to_mark())),
+        "d": _push(_dict_of),
         "t": _push(lambda machine: tuple(machine.pop_to_mark())),
         "\x85": _tuple_of(1),
         "\x86": _tuple_of(2),

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from npp_env.level.files import read_bounded
+from npp_env.level.whole_file import write_whole
+from npp_env.printable import printable
 from npp_env.profiling.errors import SnapshotError
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, GrowthFit, fit_growth
 from npp_env.profiling.safe_pickle import MAX_FILE_BYTES, load_plain_pickle
 from npp_env.profiling.samples import Sample
-from npp_env.profiling.torch_snapshot import summarise_cuda_snapshot
+from npp_env.profiling.torch_snapshot import MAX_BLOCKS, MAX_BYTES, summarise_cuda_snapshot
 
 FORMAT = "npp_env.memory_snapshot"
 _FILE_NAME = re.compile(r"snapshot_step_(\d{1,15})\.(json|pickle)")
@@ -94,7 +97,7 @@ def write_snapshot(folder: Path, sample: Sample) -> Path:
     """Save a sample as `snapshot_step_N.json` and return its path."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"snapshot_step_{sample.step}.json"
-    path.write_text(json.dumps({"format": FORMAT, "version": 1, **sample.to_dict()}), encoding="utf-8")
+    write_whole(path, json.dumps({"format": FORMAT, "version": 1, **sample.to_dict()}).encode("utf-8"))
     return path
 
 
@@ -115,7 +118,7 @@ def read_snapshots(folder: Path, *, max_file_bytes: int = MAX_FILE_BYTES) -> lis
     for path in sorted(folder.iterdir()):
         match = _FILE_NAME.fullmatch(path.name)
         if match is None or not path.is_file():
-            foreign.append(path.name)
+            foreign.append(printable(path.name))
             continue
         kind = "process" if match[2] == "json" else "cuda"
         try:
@@ -149,17 +152,17 @@ def _gaps(steps: list[int]) -> list[str]:
 
 
 def _read_process_snapshot(path: Path, step: int, max_file_bytes: int) -> SnapshotRow:
-    if path.stat().st_size > max_file_bytes:
-        raise SnapshotError(f"{path.name}: larger than {max_file_bytes:,} bytes")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(read_bounded(path, max_file_bytes, SnapshotError))
+    except SnapshotError:
+        raise
     except (ValueError, RecursionError) as error:
         raise SnapshotError(f"{path.name}: truncated or not JSON ({error})") from None
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SnapshotError(f"{path.name}: not a snapshot of npp_env")
     total = data.get("uss_bytes") or data.get("rss_bytes")
-    if not isinstance(total, int):
-        raise SnapshotError(f"{path.name}: holds neither uss_bytes nor rss_bytes")
+    if total is None or not _is_count(total):
+        raise SnapshotError(f"{path.name}: holds neither uss_bytes nor rss_bytes, as a whole number up to {MAX_BYTES}")
     torch: Any = data.get("torch")
     torch = torch if isinstance(torch, dict) else {}
     counts = {
@@ -167,14 +170,20 @@ def _read_process_snapshot(path: Path, step: int, max_file_bytes: int) -> Snapsh
         "large_pool_bytes": torch.get("cuda_large_pool_bytes", 0),
         "block_count": torch.get("cuda_active_blocks") or data.get("python_blocks") or 0,
     }
-    if not all(isinstance(count, int) for count in counts.values()):
-        raise SnapshotError(f"{path.name}: a count is not a whole number")
+    if not all(map(_is_count, counts.values())):
+        raise SnapshotError(f"{path.name}: a count is not a whole number up to {MAX_BYTES}")
     return SnapshotRow(step=step, total_active_bytes=total, **counts)
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= MAX_BYTES
 
 
 def _read_cuda_snapshot(path: Path, step: int, max_file_bytes: int) -> SnapshotRow:
     try:
-        summary = summarise_cuda_snapshot(load_plain_pickle(path, max_bytes=max_file_bytes))
+        # A block takes at least a byte, unless lists are shared to make one look like many.
+        most_blocks = min(MAX_BLOCKS, path.stat().st_size)
+        summary = summarise_cuda_snapshot(load_plain_pickle(path, max_bytes=max_file_bytes), most_blocks)
     except SnapshotError as error:
         text = str(error)
         raise SnapshotError(text if text.startswith(path.name) else f"{path.name}: {text}") from None

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from npp_env.profiling.growth import GrowthFit, Verdict
+from npp_env.profiling.growth import GrowthFit, Verdict, fit_growth
 from npp_env.profiling.guard import MemoryGuard
-from npp_env.profiling.tracker import MemoryTracker
+from npp_env.profiling.process_memory import read_page_memory
+from npp_env.profiling.thinning import ThinningTable
 
 ROUNDS = 5
 SAMPLES_PER_ROUND = 50
@@ -27,7 +28,11 @@ ACTION_SHARES = (0.05, 0.15, 0.25, 0.1, 0.15, 0.3)
 
 @dataclass(frozen=True, slots=True)
 class SoakResult:
-    """What a soak run met and how its memory went."""
+    """What a soak run met and how its memory went.
+
+    Memory is what the process has written to and holds alone: a page of a file that another process maps as well, or
+    that the kernel takes back, is no growth and no gain.
+    """
 
     preset: str
     steps: int
@@ -36,15 +41,15 @@ class SoakResult:
     deaths: int
     truncations: int
     levels_seen: int
-    first_uss_bytes: int
-    last_uss_bytes: int
+    first_bytes: int
+    last_bytes: int
     threshold_per_million: float
     fit: GrowthFit
 
     @property
     def verdict(self) -> Verdict:
         """Flat if the whole interval of the slope lies below the threshold, or no more than four pages were gained."""
-        if self.fit.verdict is Verdict.UNDECIDED and self.last_uss_bytes - self.first_uss_bytes <= MEASURABLE_BYTES:
+        if self.fit.verdict is Verdict.UNDECIDED and self.last_bytes - self.first_bytes <= MEASURABLE_BYTES:
             return Verdict.FLAT
         return self.fit.verdict
 
@@ -92,13 +97,13 @@ def soak(
     """
     import npp_env
 
-    def next_level(environment: int, key: int, episode: int, count: int) -> int:
+    def next_level(environment: int, episode: int, bits: int, count: int) -> int:
         return (episode * num_envs + environment) % count
 
     env = npp_env.NppVectorEnv(num_envs, preset=preset, levels=levels, sampling=next_level)
     length = max(1, steps // num_envs // ROUNDS)
     every = max(1, length // SAMPLES_PER_ROUND)
-    tracker = MemoryTracker(interval=1, budget_fraction=None)
+    samples = ThinningTable(2, ROUNDS * (SAMPLES_PER_ROUND + 2) * 2)
     counts = np.zeros(4, np.int64)
     seen: set[int] = set()
     for number in range(ROUNDS):
@@ -112,14 +117,13 @@ def soak(
             if done % every == 0:
                 seen.update(info["level"].tolist())
                 if number > 0:
-                    tracker.sample((number * length + done) * num_envs, with_tensors=False)
+                    samples.append([(number * length + done) * num_envs, read_page_memory().dirty_bytes])
                 if guard is not None:
                     guard.require()
                 if on_progress is not None:
                     on_progress(min(every, length - done) * num_envs)
     env.close()
-    uss = tracker.samples.column("uss_bytes")
-    fit = tracker.growth("uss_bytes", threshold_per_1k=threshold_per_million / 1000)
+    fit = fit_growth(samples.row(0), samples.row(1), threshold_per_1k=threshold_per_million / 1000)
     return SoakResult(
         preset=preset,
         steps=ROUNDS * length * num_envs,
@@ -128,8 +132,8 @@ def soak(
         deaths=int(counts[2]),
         truncations=int(counts[3]),
         levels_seen=len(seen),
-        first_uss_bytes=int(uss[0]),
-        last_uss_bytes=int(uss[-1]),
+        first_bytes=int(samples.row(1)[0]),
+        last_bytes=int(samples.row(1)[-1]),
         threshold_per_million=threshold_per_million,
         fit=fit,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import requires
 from npp_env.profiling.errors import SnapshotError
+from npp_env.profiling.event_files import ScalarLog
 from npp_env.profiling.snapshots import SnapshotRow
 
+EVENT_FILE = "tfevents"
 MIN_POINTS = 4
 
 
@@ -45,23 +45,24 @@ class Correlation:
 
 
 def read_scalars(folder: Path) -> list[ScalarSeries]:
-    """Read every scalar of the event files below a folder.
+    """Read every scalar of the event files in a folder, sorted by tag.
+
+    Of several values of a tag at one step, the one that was written last counts.
 
     Raises:
-        MissingDependencyError: tensorboard is not installed.
-        SnapshotError: The folder does not exist.
+        SnapshotError: The folder does not exist, or one of its event files cannot be read.
     """
     if not folder.is_dir():
         raise SnapshotError(f"{folder} is not a folder of TensorBoard event files")
-    with requires("tensorboard", "reading event files", "pip install tensorboard"):
-        module = importlib.import_module("tensorboard.backend.event_processing.event_accumulator")
-    accumulator = module.EventAccumulator(str(folder), size_guidance={"scalars": 0})
-    accumulator.Reload()
+    log = ScalarLog()
+    for path in sorted(path for path in folder.iterdir() if EVENT_FILE in path.name and path.is_file()):
+        log.read(path)
     series = []
-    for tag in accumulator.Tags().get("scalars", []):
-        events = sorted(accumulator.Scalars(tag), key=lambda event: event.step)
-        steps = np.array([event.step for event in events], dtype=np.float64)
-        series.append(ScalarSeries(tag, steps, np.array([event.value for event in events], dtype=np.float64)))
+    for tag in sorted(log.steps):
+        steps, values = np.array(log.steps[tag]), np.array(log.values[tag])
+        order = np.argsort(steps, kind="stable")
+        last = np.diff(steps[order], append=np.inf) > 0
+        series.append(ScalarSeries(tag, steps[order][last], values[order][last]))
     return series
 
 

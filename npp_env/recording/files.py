@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 
 from npp_env.errors import RecordingError
-from npp_env.level.files import read_bounded, write_file
+from npp_env.level.files import is_level, read_bounded, write_file
 from npp_env.level.shipped import shipped_file
 from npp_env.recording.attract import read_attract
 from npp_env.recording.compact import MAGIC, read_recording, write_recording
@@ -27,6 +27,10 @@ def load_recording(path: str | os.PathLike[str]) -> Recording:
     try:
         return read(data)
     except RecordingError as error:
+        if is_level(data):
+            raise RecordingError(
+                f"{os.fspath(path)}: this is a level, not a recording; `npp-env replay LEVEL INPUTS` plays inputs on it"
+            ) from error
         raise RecordingError(f"{os.fspath(path)}: {error}") from error
 
 

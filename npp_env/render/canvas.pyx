@@ -24,6 +24,27 @@ cdef inline void blend(unsigned char* pixels, int k, int grey, double cover) noe
     pixels[k] = (pixels[k] * (256 - parts) + grey * parts + 128) >> 8
 
 
+cdef struct Span:
+    int first, end
+
+
+cdef inline Span pixels_in(double low, double high, int size) noexcept nogil:
+    """The pixels of an axis that [low, high] touches; both are small enough for an integer."""
+    cdef Span span = Span(ifloor(low), ifloor(high) + 1)
+    if span.first < 0:
+        span.first = 0
+    if span.end > size:
+        span.end = size
+    return span
+
+
+cdef inline Span span_over(double middle, double half, int size) noexcept nogil:
+    """The pixels of an axis within `half` of the middle; none where that lies outside, or is no number."""
+    if not (middle > -half and middle < size + half):
+        return Span(0, 0)
+    return pixels_in(middle - half, middle + half, size)
+
+
 cdef void fill_disc(Canvas* c, double x, double y, double radius, int grey) noexcept nogil:
     """Fill a disc; the rim fades over one pixel, linearly in the squared distance."""
     cdef double r = radius * c.scale
@@ -32,21 +53,8 @@ cdef void fill_disc(Canvas* c, double x, double y, double radius, int grey) noex
     cdef double cx = x * c.scale - c.left
     cdef double cy = y * c.scale - c.top
     cdef double outer = r + 0.5
-    # Written so that a NaN is left out as well.
-    if not (cx > -outer and cx < c.width + outer and cy > -outer and cy < c.height + outer):
-        return
-    cdef int i1 = ifloor(cx - outer)
-    cdef int i2 = ifloor(cx + outer)
-    cdef int j1 = ifloor(cy - outer)
-    cdef int j2 = ifloor(cy + outer)
-    if i1 < 0:
-        i1 = 0
-    if i2 > c.width - 1:
-        i2 = c.width - 1
-    if j1 < 0:
-        j1 = 0
-    if j2 > c.height - 1:
-        j2 = c.height - 1
+    cdef Span columns = span_over(cx, outer, c.width)
+    cdef Span rows = span_over(cy, outer, c.height)
     cdef double outer_sq = outer * outer
     cdef double inner_sq = (r - 0.5) * (r - 0.5)
     cdef double slope = 256.0 / (outer_sq - inner_sq)
@@ -56,10 +64,10 @@ cdef void fill_disc(Canvas* c, double x, double y, double radius, int grey) noex
     # Bytes may alias anything, so what the loops need is kept out of the struct.
     cdef unsigned char* pixels = c.pixels
     cdef int width = c.width
-    for j in range(j1, j2 + 1):
+    for j in range(rows.first, rows.end):
         dy_sq = (j + 0.5 - cy) * (j + 0.5 - cy)
         row = j * width
-        for i in range(i1, i2 + 1):
+        for i in range(columns.first, columns.end):
             dx = i + 0.5 - cx
             # Small discs are nearly all rim: clamping beats branches that are hard to predict.
             cover = (outer_sq - (dx * dx + dy_sq)) * slope
@@ -91,27 +99,15 @@ cdef void fill_box(Canvas* c, double x, double y, double half_width, double half
         hh = MIN_HALF_WIDTH
     cdef double cx = x * c.scale - c.left
     cdef double cy = y * c.scale - c.top
-    if not (cx > -hw and cx < c.width + hw and cy > -hh and cy < c.height + hh):
-        return
-    cdef int i1 = ifloor(cx - hw)
-    cdef int i2 = ifloor(cx + hw)
-    cdef int j1 = ifloor(cy - hh)
-    cdef int j2 = ifloor(cy + hh)
-    if i1 < 0:
-        i1 = 0
-    if i2 > c.width - 1:
-        i2 = c.width - 1
-    if j1 < 0:
-        j1 = 0
-    if j2 > c.height - 1:
-        j2 = c.height - 1
+    cdef Span columns = span_over(cx, hw, c.width)
+    cdef Span rows = span_over(cy, hh, c.height)
     cdef int i, j
     cdef double share
     cdef unsigned char* pixels = c.pixels
     cdef int width = c.width
-    for j in range(j1, j2 + 1):
+    for j in range(rows.first, rows.end):
         share = 256.0 * overlap(j, cy - hh, cy + hh)
-        for i in range(i1, i2 + 1):
+        for i in range(columns.first, columns.end):
             blend(pixels, j * width + i, grey, share * overlap(i, cx - hw, cx + hw))
 
 
@@ -144,25 +140,16 @@ cdef void draw_line(Canvas* c, double x1, double y1, double x2, double y2, doubl
     if half < MIN_HALF_WIDTH:
         half = MIN_HALF_WIDTH
     half = half * sqrt(1.0 + slope * slope)
-    cdef int i1 = ifloor(a1)
-    cdef int i2 = ifloor(a2)
-    if i1 < 0:
-        i1 = 0
-    if i2 > a_size - 1:
-        i2 = a_size - 1
-    cdef int i, j, j1, j2
+    cdef Span along = pixels_in(a1, a2, a_size)
+    cdef Span across
+    cdef int i, j
     cdef double middle, share
     cdef unsigned char* pixels = c.pixels
-    for i in range(i1, i2 + 1):
+    for i in range(along.first, along.end):
         share = 256.0 * overlap(i, a1, a2)
         middle = b1 + slope * (i + 0.5 - a1)
-        j1 = ifloor(middle - half)
-        j2 = ifloor(middle + half)
-        if j1 < 0:
-            j1 = 0
-        if j2 > b_size - 1:
-            j2 = b_size - 1
-        for j in range(j1, j2 + 1):
+        across = pixels_in(middle - half, middle + half, b_size)
+        for j in range(across.first, across.end):
             blend(pixels, i * a_step + j * b_step, grey, share * overlap(j, middle - half, middle + half))
 
 

@@ -4,65 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
 
 from npp_env.errors import NppError
 from npp_env.level.entity_kinds import SIMULATED_ROWS, EntityKind
 from npp_env.render import palette
 from npp_env.render.pen import Pen, Point, box_corners
+from npp_env.render.shooter_shapes import chaingun_drone, gauss_turret, laser_drone, laser_turret, rocket_turret
+from npp_env.render.shown import ABOVE, AMONG, BEHIND, Shown
 from npp_env.sim.structs import (
     DOOR_OPEN,
     FACING_DOWN,
-    FACING_LEFT,
     FACING_RIGHT,
     MINE_ARMED,
     MINE_IDLE,
-    ORIENTATION_VECTORS,
     SHOVE_LAUNCHED,
     THWUMP_RESTING,
 )
-
-BEHIND, AMONG, ABOVE = range(3)
-"""Layers: what the ninja passes in front of, what it meets, and beams."""
-
-
-class Shown(NamedTuple):
-    """An entity to draw.
-
-    Attributes:
-        row: Its row of the entity table (see `npp_env.sim.structs.ENTITY`).
-        flag: Its flag, 0 if it has none.
-        mover: Its place, phase and turn (see `npp_env.sim.structs.MOVER`), or None if it stays where it is.
-        frame: Frame counter of the state, for things that pulse.
-        beam: Where a laser's beam ends.
-    """
-
-    row: Any
-    flag: int
-    mover: Any
-    frame: int
-    beam: Point | None = None
-
-    @property
-    def place(self) -> Point:
-        """Where it is: of a door or exit, its switch."""
-        source = self.row if self.mover is None else self.mover
-        return float(source["x"]), float(source["y"])
-
-    @property
-    def record_place(self) -> Point:
-        """Where the map puts it: of a door or exit, itself."""
-        return float(self.row["x0"]), float(self.row["y0"])
-
-    @property
-    def direction(self) -> Point:
-        """Unit vector of its orientation."""
-        return ORIENTATION_VECTORS[int(self.row["orientation"]) % 8]
-
-    @property
-    def is_upright(self) -> bool:
-        """Whether it is a door whose line stands upright, or a thwump that moves sideways."""
-        return int(self.row["orientation"]) in (FACING_RIGHT, FACING_LEFT)
 
 
 def _mine(pen: Pen, shown: Shown) -> None:
@@ -260,18 +217,6 @@ def _death_ball(pen: Pen, shown: Shown) -> None:
     pen.disc(x, y, 3.0 + 0.6 * math.sin(0.2 * shown.frame), palette.DANGER)
 
 
-def _laser(pen: Pen, shown: Shown) -> None:
-    x, y = shown.place
-    if shown.beam is not None:
-        pen.line((x, y), shown.beam, palette.BEAM, 1)
-        pen.disc(*shown.beam, 2.2, palette.BEAM)
-    angle = float(shown.mover["u"])
-    cos, sin = (math.cos(angle), math.sin(angle)) if math.isfinite(angle) else (1.0, 0.0)
-    pen.line((x, y), (x + 8.0 * cos, y + 8.0 * sin), palette.INK, 3)
-    pen.disc(x, y, 5.9, palette.MACHINE)
-    pen.disc(x, y, 2.6, palette.BEAM)
-
-
 SHAPES: dict[int, tuple[int, Callable[[Pen, Shown], None]]] = {
     EntityKind.MINE: (AMONG, _mine),
     EntityKind.GOLD: (BEHIND, _gold),
@@ -281,12 +226,16 @@ SHAPES: dict[int, tuple[int, Callable[[Pen, Shown], None]]] = {
     EntityKind.TRAP_DOOR: (AMONG, _trap_door),
     EntityKind.LAUNCH_PAD: (BEHIND, _launch_pad),
     EntityKind.ONE_WAY: (BEHIND, _one_way),
+    EntityKind.CHAINGUN_DRONE: (ABOVE, chaingun_drone),
+    EntityKind.LASER_DRONE: (ABOVE, laser_drone),
     EntityKind.ZAP_DRONE: (AMONG, _drone),
     EntityKind.FLOOR_GUARD: (AMONG, _floor_guard),
     EntityKind.BOUNCE_BLOCK: (AMONG, _bounce_block),
+    EntityKind.ROCKET_TURRET: (ABOVE, rocket_turret),
+    EntityKind.GAUSS_TURRET: (ABOVE, gauss_turret),
     EntityKind.THWUMP: (AMONG, _thwump),
     EntityKind.TOGGLE_MINE: (AMONG, _mine),
-    EntityKind.LASER_TURRET: (ABOVE, _laser),
+    EntityKind.LASER_TURRET: (ABOVE, laser_turret),
     EntityKind.BOOST_PAD: (BEHIND, _boost_pad),
     EntityKind.DEATH_BALL: (AMONG, _death_ball),
     EntityKind.MINI_DRONE: (AMONG, _drone),

@@ -4,15 +4,14 @@ Both begin as a copy of the level's background (see `npp_env.render.background`)
 top. Harmful things are darker than walls and empty space, helpful ones brighter, and brightest is the ninja.
 """
 
-from libc.math cimport cos, fabs, sin
-from libc.string cimport memcpy
+from libc.math cimport fabs
+from libc.string cimport memcpy, memset
 from npp_env.render.canvas cimport Canvas, copy_window, draw_line, fill_box, fill_disc
-from npp_env.sim.entities.passes cimport KINDS, kinds
+from npp_env.sim.entities.passes cimport KINDS, Pose, kinds
 from npp_env.sim.kernel cimport LevelHandle, bind
 from npp_env.sim.layout cimport (
     DEAD, FACING_DOWN, FACING_RIGHT, Entity, Level, World, eighth_x, eighth_y, ifloor, is_horizontal, mover_of,
 )
-from npp_env.sim.sweeps cimport ray_length
 
 from npp_env.errors import NppError
 from npp_env.level.entity_kinds import SIMULATED_ROWS, Shape
@@ -28,16 +27,18 @@ cdef int WALL = WALL_GREY
 
 # Below this scale a small thing is one blot; details would only wash it out.
 cdef double DETAIL_SCALE = 0.3
-# No entity reaches farther from its position than this, beams and door switches aside.
+# No entity reaches farther from its position than this, beams, aims and door switches aside.
 cdef double REACH_PX = 18.0
-# A ray needs a finite start and direction.
 cdef double FAR = 10000.0
+
+AIMED = (Shape.BEAM, Shape.LINE, Shape.CROSS, Shape.TRAIL)
+"""Shapes that the pose of an entity tells the place of."""
 
 cdef enum:
     MOST_STROKES = 8
 
 cdef enum ShapeNumber:
-    DISC, BOX, DOOR_LINE, PLATE, FACE, BEAM
+    DISC, BOX, DOOR_LINE, PLATE, FACE, BEAM, LINE, CROSS, TRAIL
 
 # A `Mark` of the entity table.
 cdef struct Stroke:
@@ -45,13 +46,13 @@ cdef struct Stroke:
     double width, height
     int grey
     int mask, value
-    bint at_record, detail
+    bint at_record, emerged, detail
 
 # How a kind is drawn; what reaches far is drawn wherever its position is.
 cdef struct Look:
     Stroke[MOST_STROKES] strokes
     int count
-    bint reaches_far, flagged, moves
+    bint reaches_far, aims, flagged, moves
 
 cdef Look[KINDS] looks
 
@@ -64,7 +65,8 @@ def fill_looks() -> None:
         looks[<int>kind].count = len(row.frame)
         looks[<int>kind].flagged = row.flag is not None
         looks[<int>kind].moves = row.moves
-        looks[<int>kind].reaches_far = row.switch is not None or any(mark.shape == Shape.BEAM for mark in row.frame)
+        looks[<int>kind].aims = any(mark.shape in AIMED for mark in row.frame)
+        looks[<int>kind].reaches_far = row.switch is not None or looks[<int>kind].aims
         for k, mark in enumerate(row.frame[:MOST_STROKES]):
             stroke = &looks[<int>kind].strokes[k]
             stroke.shape = mark.shape
@@ -73,6 +75,7 @@ def fill_looks() -> None:
             stroke.mask = 0 if mark.flag is None else mark.mask
             stroke.value = mark.flag or 0
             stroke.at_record = mark.at_record
+            stroke.emerged = mark.emerged
             stroke.detail = mark.detail
         if len(row.frame) > MOST_STROKES:
             raise NppError(f"the row of {kind.label} draws {len(row.frame)} marks; at most {MOST_STROKES} are allowed")
@@ -106,26 +109,45 @@ cdef void draw_face(Canvas* c, Entity* e, double x, double y, Stroke* stroke) no
         fill_box(c, x, y + q, stroke.height, stroke.width, stroke.grey)
 
 
-cdef void draw_beam(Canvas* c, World* w, double x, double y, double angle, Stroke* stroke) noexcept nogil:
-    """The beam of a laser, up to the wall that ends it."""
-    cdef double dx, dy, length
-    if fabs(x) < FAR and fabs(y) < FAR and fabs(angle) < FAR:
-        dx = cos(angle)
-        dy = sin(angle)
-        length = ray_length(w, x, y, dx, dy)
-        draw_line(c, x, y, x + length * dx, y + length * dy, stroke.width, stroke.grey)
+cdef void draw_aimed(Canvas* c, double x, double y, Pose* pose, Stroke* stroke) noexcept nogil:
+    """A beam or bullet, the line or cross of an aim, or the trail of what flies."""
+    cdef double size = stroke.width
+    if stroke.shape == BEAM:
+        if pose.shoots:
+            draw_line(c, x, y, pose.shot_x, pose.shot_y, size, stroke.grey)
+    elif stroke.shape == TRAIL:
+        draw_line(c, x - size * pose.nx, y - size * pose.ny, x, y, stroke.height, stroke.grey)
+    elif not pose.aims:
+        return
+    elif stroke.shape == LINE:
+        draw_line(c, x, y, pose.aim_x, pose.aim_y, size, stroke.grey)
+    else:
+        draw_line(c, pose.aim_x - size, pose.aim_y, pose.aim_x + size, pose.aim_y, stroke.height, stroke.grey)
+        draw_line(c, pose.aim_x, pose.aim_y - size, pose.aim_x, pose.aim_y + size, stroke.height, stroke.grey)
 
 
-cdef void draw_entity(Canvas* c, World* w, Entity* e, double place_x, double place_y) noexcept nogil:
-    """The strokes of an entity that its flag asks for."""
+cdef void pose_of(World* w, Entity* e, bint emerged, Pose* pose) noexcept nogil:
+    """How an entity, or what has emerged from it, stands."""
+    memset(pose, 0, sizeof(Pose))
+    if emerged:
+        kinds[e.kind].pose_emerged(w, e, pose)
+    else:
+        kinds[e.kind].pose(w, e, pose)
+
+
+cdef void draw_entity(Canvas* c, World* w, Entity* e, double place_x, double place_y, bint emerged) noexcept nogil:
+    """The strokes of an entity, or of what has emerged from it, that its flag or phase asks for."""
     cdef Look* look = &looks[e.kind]
-    cdef int flag = w.flags[e.slot] if look.flagged else 0
+    cdef int flag = w.flags[e.slot] if look.flagged else mover_of(w, e).phase if look.moves else 0
     cdef Stroke* stroke
+    cdef Pose pose
     cdef double x, y
     cdef int k
+    if look.aims:
+        pose_of(w, e, emerged, &pose)
     for k in range(look.count):
         stroke = &look.strokes[k]
-        if (flag & stroke.mask) != stroke.value:
+        if (flag & stroke.mask) != stroke.value or stroke.emerged != emerged:
             continue
         if stroke.detail and not c.scale > DETAIL_SCALE:
             continue
@@ -141,14 +163,15 @@ cdef void draw_entity(Canvas* c, World* w, Entity* e, double place_x, double pla
             draw_plate(c, e, stroke.width, stroke.grey)
         elif stroke.shape == FACE:
             draw_face(c, e, x, y, stroke)
-        elif stroke.shape == BEAM:
-            draw_beam(c, w, x, y, mover_of(w, e).beam, stroke)
+        else:
+            draw_aimed(c, x, y, &pose, stroke)
 
 
 cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
     """All entities, those that move above those that do not, and the ninja on top."""
     cdef int k, m
     cdef Entity* e
+    cdef bint emerged
     cdef double x, y
     # What the canvas shows, in world pixels, with a margin for the size of things.
     cdef double left = c.left / c.scale - REACH_PX
@@ -160,16 +183,17 @@ cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
         if looks[e.kind].moves:
             continue
         if looks[e.kind].reaches_far or (e.x > left and e.x < right and e.y > top and e.y < bottom):
-            draw_entity(c, w, e, e.x, e.y)
+            draw_entity(c, w, e, e.x, e.y, False)
     for m in range(w.level.n_movers):
         e = &w.level.entities[w.level.mover_entity[m]]
-        # Exits are drawn by their switch's flag, and of several movers only the first is a place.
-        if e.slot != m or not looks[e.kind].moves:
+        # Of several movers only the first is a place.
+        emerged = not looks[e.kind].moves
+        if (e.link if emerged else e.slot) != m or (emerged and w.movers[m].cell < 0):
             continue
         x = w.movers[m].x
         y = w.movers[m].y
         if looks[e.kind].reaches_far or (x > left and x < right and y > top and y < bottom):
-            draw_entity(c, w, e, x, y)
+            draw_entity(c, w, e, x, y, emerged)
     fill_disc(c, w.ninja.x, w.ninja.y, 10.0, 255)
     if w.ninja.state == DEAD:
         fill_disc(c, w.ninja.x, w.ninja.y, 5.0, 0)
@@ -228,10 +252,7 @@ def player_frame(LevelHandle handle not None, state, background, out):
         handle: The level.
         state: uint8 (at least handle.state_bytes,), a state of this level.
         background: uint8 (176000,), the level's `frame_background`.
-        out: uint8 (84, 84) or (84, 84, 1), contiguous; written in place.
-
-    Returns:
-        `out`.
+        out: uint8 (84, 84) or (84, 84, 1), contiguous; written in place and returned.
 
     Raises:
         NppError: An array has the wrong size.
@@ -243,16 +264,8 @@ def global_view(LevelHandle handle not None, state, background, out):
     """Draw the view of the whole level.
 
     Args:
-        handle: The level.
-        state: uint8 (at least handle.state_bytes,), a state of this level.
-        background: uint8 (176000,), the level's `frame_background`.
-        out: uint8 (100, 176) or (100, 176, 1), contiguous; written in place.
-
-    Returns:
-        `out`.
-
-    Raises:
-        NppError: An array has the wrong size.
+        handle, state, background: As `player_frame` takes them.
+        out: uint8 (100, 176) or (100, 176, 1), contiguous; written in place and returned.
     """
     return draw_into(handle, state, background, out, True)
 
@@ -275,24 +288,27 @@ def draw_into(LevelHandle handle not None, state, background, out, bint whole):
     return out
 
 
-def beam_length(LevelHandle handle not None, state, double x, double y, double angle) -> float:
-    """Length of a laser's beam from a finite point (x, y) in the level, up to the first wall or closed door.
+def aim_and_shot(LevelHandle handle not None, state, int entity) -> tuple:
+    """Where an entity aims, and where the beam or bullet that it shot in this tick ends: points (x, y), or None.
 
     Args:
         handle: The level.
         state: uint8 (at least handle.state_bytes,), a state of this level.
-        x: Start of the beam in world pixels.
-        y: Start of the beam in world pixels.
-        angle: Its direction, 0 to the right, clockwise in radians.
+        entity: Its row in the entity table of the compiled level, a shooter.
     """
     cdef const unsigned char[::1] block = state
     if block.shape[0] < handle.state_bytes:
         raise NppError(f"a state of this level takes {handle.state_bytes} bytes, got {block.shape[0]}")
-    if not (fabs(x) < FAR and fabs(y) < FAR and fabs(angle) < FAR):
-        raise NppError(f"a beam needs a point in the level and an angle, got ({x}, {y}) and {angle}")
+    if not 0 <= entity < handle.level.n_entities or not looks[handle.level.entities[entity].kind].aims:
+        raise NppError(f"entity {entity} of {handle.level.n_entities} is no shooter")
     cdef World world
+    cdef Pose pose
     bind(&world, &handle.level, <unsigned char*>&block[0], NULL)
-    return ray_length(&world, x, y, cos(angle), sin(angle))
+    pose_of(&world, &handle.level.entities[entity], False, &pose)
+    return (
+        (pose.aim_x, pose.aim_y) if pose.aims else None,
+        (pose.shot_x, pose.shot_y) if pose.shoots else None,
+    )
 
 
 cdef int check_sizes(

@@ -18,6 +18,10 @@ DANGER: Colour = (206, 46, 46)
 DANGER_DARK: Colour = (92, 20, 28)
 WARNING: Colour = (236, 140, 48)
 BEAM: Colour = (232, 64, 64)
+BEAM_FAINT: Colour = (232, 150, 150)
+GAUSS: Colour = (150, 62, 200)
+TRACER: Colour = (250, 176, 40)
+SMOKE: Colour = (120, 122, 126)
 
 GOLD: Colour = (244, 196, 48)
 GOLD_EDGE: Colour = (168, 118, 12)
@@ -34,6 +38,9 @@ BOOST: Colour = (70, 168, 214)
 BLOCK: Colour = (236, 238, 240)
 MACHINE: Colour = (66, 74, 88)
 """Bodies of drones, guards, turrets and thwumps."""
+
+UNKNOWN: Colour = (178, 24, 132)
+"""Outlines of what is not simulated; nothing else has this colour."""
 
 HUD_TEXT: Colour = (236, 239, 241)
 HUD_WON: Colour = (150, 232, 160)

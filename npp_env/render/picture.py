@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,12 @@ from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
 from npp_env.render import palette
-from npp_env.render.entity_shapes import SHAPES, Shown
-from npp_env.render.frames import beam_length
+from npp_env.render.entity_shapes import SHAPES
+from npp_env.render.frames import aim_and_shot
 from npp_env.render.ninja_pose import draw_ninja
-from npp_env.render.pen import Pen, Point
+from npp_env.render.outlines import draw_outlines
+from npp_env.render.pen import Pen
+from npp_env.render.shown import Shown
 from npp_env.render.tile_coverage import TILE_PX, level_coverage
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import LevelHandle
@@ -29,7 +30,7 @@ _OUTCOME_COLOURS = {Outcome.DIED: palette.HUD_DIED, Outcome.WON: palette.HUD_WON
 
 
 def build_rgb_background(level: Level) -> NDArray[np.uint8]:
-    """Draw the tiles of a level, with a darker line along their outlines; a fresh array (600, 1056, 3)."""
+    """Draw the tiles of a level and what is not simulated, all that never changes; a fresh array (600, 1056, 3)."""
     import cv2
 
     solid = level_coverage(level, TILE_PX)
@@ -42,10 +43,11 @@ def build_rgb_background(level: Level) -> NDArray[np.uint8]:
     wall = palette.WALL_EDGE + (np.array(palette.WALL, np.float64) - palette.WALL_EDGE) * inner
     blended = palette.EMPTY + (wall - palette.EMPTY) * share
     picture: NDArray[np.uint8] = np.rint(blended).astype(np.uint8)
+    draw_outlines(Pen(picture), level)
     return picture
 
 
-RGB_BACKGROUND = Artifact("rgb_background", 1, lambda level, cache: build_rgb_background(level), persisted=False)
+RGB_BACKGROUND = Artifact("rgb_background", 2, lambda level, cache: build_rgb_background(level), persisted=False)
 """The tiles of a level (600, 1056, 3); drawn faster than a file of 1.9 MB is worth."""
 
 
@@ -103,24 +105,16 @@ def entities_by_layer(geometry: Geometry, state: NDArray[np.uint8]) -> list[list
     """Every entity with what the state says of it, by layer, in map order."""
     movers, flags = movers_view(state, geometry), flags_view(state, geometry)
     frame = int(ninja_view(state)["frame"])
+    handle = LevelHandle(geometry)
     layers: list[list[Shown]] = [[], [], []]
-    for row in geometry["entities"]:
-        kind, slot = EntityKind(int(row["kind"])), int(row["slot"])
+    for number, row in enumerate(geometry["entities"]):
+        kind, slot, link = EntityKind(int(row["kind"])), int(row["slot"]), int(row["link"])
         flag = int(flags[slot]) if kind.row.flag is not None else 0
         mover = movers[slot] if kind.row.moves else None
-        beam = beam_end(geometry, state, mover) if kind == EntityKind.LASER_TURRET else None
-        layers[SHAPES[kind][0]].append(Shown(row, flag, mover, frame, beam))
+        emerged = movers[link] if kind.row.emerged is not None and movers[link]["cell"] >= 0 else None
+        aim, shot = aim_and_shot(handle, state, number) if kind.row.watches else (None, None)
+        layers[SHAPES[kind][0]].append(Shown(row, flag, mover, frame, emerged, aim, shot))
     return layers
-
-
-def beam_end(geometry: Geometry, state: NDArray[np.uint8], mover: Any) -> Point | None:
-    """Where the beam of a laser turret ends, or None if the turret has no sane place."""
-    x, y, angle = float(mover["x"]), float(mover["y"]), float(mover["u"])
-    try:
-        length = beam_length(LevelHandle(geometry), state, x, y, angle)
-    except NppError:
-        return None
-    return x + length * math.cos(angle), y + length * math.sin(angle)
 
 
 def draw_hud(pen: Pen, level: Level, geometry: Geometry, ninja: Any) -> None:

@@ -15,17 +15,11 @@ cdef struct Source:
     unsigned char* taken
     unsigned short* nodes
     unsigned char* kept[MAX_KEYS]
-    float* place_x
-    float* place_y
-    unsigned short* x_of
-    unsigned short* y_of
     unsigned long long serial
     unsigned long long used
     int gold_total
     int counts[2]
-    int n_places
     int next
-    int reserved
 
 cdef struct Tag:
     unsigned long long serial

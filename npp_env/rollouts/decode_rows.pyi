@@ -4,11 +4,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.observe.spec import Capacity
+from npp_env.runtime.thread_pool import ThreadPool
 
 KNOWN: np.dtype[Any]
 SOURCE: np.dtype[Any]
 TAG: np.dtype[Any]
-MAX_PLACES: int
 OTHER_VERSION: int
 UNKNOWN_LEVEL: int
 UNKNOWN_DOORS: int
@@ -24,4 +24,4 @@ class RowDecoder:
     def set_targets(self, targets: list[tuple[int, NDArray[np.uint8]]], tags: NDArray[Any] | None) -> None: ...
     def write_fully(self, handle: Any, paths: Any, state: NDArray[np.uint8], key: int, out: NDArray[Any]) -> None: ...
     def resolve(self, first: int, batch: int) -> int: ...
-    def write(self, first: int, last: int) -> None: ...
+    def write(self, pool: ThreadPool) -> None: ...

@@ -12,12 +12,13 @@ import numpy as np
 from libc.string cimport memcmp, memcpy, memset
 from npp_env.observe.graph_features cimport write_node_offsets
 from npp_env.observe.path_features cimport node_here
-from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, state_of
+from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, is_sound, state_of
 from npp_env.observe.view cimport Paths, View
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
+from npp_env.runtime.thread_pool cimport ThreadPool, Work
 from npp_env.sim.doors cimport same_doors
 from npp_env.sim.kernel cimport bind
-from npp_env.sim.layout cimport OFF, STANDING, Level, Mover, Ninja
+from npp_env.sim.layout cimport Check, Level, Mover, Ninja
 
 from npp_env.errors import NppError
 from npp_env.observe.spec import NODE_FIELDS, TABLE, Varies, observation_spec
@@ -34,17 +35,11 @@ SOURCE = np.dtype(
         ("taken", "u8"),  # uint8 per switched door or exit: whether its switch is taken
         ("nodes", "u8"),  # float16 (2, n_nodes, 8): features before and after the exit switch is taken
         ("kept", "u8", MAX_KEYS),  # by number of a key that is static: its bytes without the padding
-        ("place_x", "u8"),  # float32 (n_places,): the different x of the nodes; few, as nodes lie on a grid
-        ("place_y", "u8"),  # float32 (n_places,): the different y
-        ("x_of", "u8"),  # uint16 (n_nodes,): which of them a node has
-        ("y_of", "u8"),
         ("serial", "u8"),  # of the level, never used twice
         ("used", "u8"),  # number of the last batch that had it
         ("gold_total", "i4"),
         ("counts", "i4", 2),  # nodes and edges
-        ("n_places", "i4"),  # 0 if there are too many to be worth it
         ("next", "i4"),  # next source of the same level, -1 for none
-        ("reserved", "i4"),
     ]
 )
 """A level in one door configuration."""
@@ -57,12 +52,7 @@ cdef enum:
     NODE_FEATURES = 8
     NODE_BYTES = 2 * NODE_FEATURES
     ONE = 0x3C00  # as a float16
-    X_OFFSET = 2  # columns of the node features
-    Y_OFFSET = 3
-    HERE = 7
-
-MAX_PLACES = 256
-"""Different coordinates of nodes, in either axis, that offsets are computed for instead of for every node."""
+    HERE = 7  # column of the node features
 
 # What `found` says of a row that has no source.
 cpdef enum:
@@ -188,6 +178,7 @@ cdef class RowDecoder:
         view.limit_frames = 0
         view.gold_total = 0
         view.capacity = &self.capacity
+        view.held = NULL
         write_observation(&view, key, <unsigned char*><size_t>address_of(out))
 
     def resolve(self, Py_ssize_t first, unsigned long long batch) -> int:
@@ -204,14 +195,9 @@ cdef class RowDecoder:
                 i += 1
         return i
 
-    def write(self, Py_ssize_t first, Py_ssize_t last) -> None:
-        """Write the observations of rows first..last-1, which `resolve` has gone over."""
-        cdef Py_ssize_t i
-        if first < 0 or last > self.count:
-            raise NppError(f"rows {first}..{last} of {self.count}")
-        with nogil:
-            for i in range(first, last):
-                self.write_one(i)
+    def write(self, ThreadPool pool not None) -> None:
+        """Write the observations of all rows, which `resolve` has gone over."""
+        pool.run(<Work>write_some, <void*>self, self.count)
 
     cdef StateRow* row_at(self, Py_ssize_t i) noexcept nogil:
         """Row i."""
@@ -222,6 +208,7 @@ cdef class RowDecoder:
     cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil:
         """The source of row i, or why there is none."""
         cdef unsigned char* flags
+        cdef Check check
         cdef int k, source
         cdef StateRow* row = self.row_at(i)
         if row.version != STATE_ROW_VERSION:
@@ -231,15 +218,15 @@ cdef class RowDecoder:
             k = self.known_base[k].next
         if k < 0:
             return UNKNOWN_LEVEL
-        if not is_state(<Ninja*>state_of(row)):
+        if not is_sound(row, self.row_bytes, self.known_base[k].level, &check):
             return NO_STATE
         source = self.known_base[k].first
         if self.doors_matter and self.known_base[k].level.n_doors > 0:
             flags = state_of(row) + sizeof(Ninja) + self.known_base[k].level.n_movers * sizeof(Mover)
             while source >= 0 and not same_doors(self.known_base[k].level, flags, self.source_base[source].taken):
                 source = self.source_base[source].next
-            if source < 0:
-                return UNKNOWN_DOORS
+        if source < 0:
+            return UNKNOWN_DOORS
         self.source_base[source].used = batch
         return source
 
@@ -266,6 +253,7 @@ cdef class RowDecoder:
         view.limit_frames = row.limit_frames
         view.gold_total = source.gold_total
         view.capacity = &self.capacity
+        view.held = NULL
         for k in range(self.n_targets):
             key = self.targets[k].key
             out = self.targets[k].base + i * self.targets[k].row_bytes
@@ -283,26 +271,13 @@ cdef class RowDecoder:
 
     cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil:
         """Write the features of the nodes that there are."""
-        cdef Paths places
-        cdef View seen
-        cdef unsigned short[2048] offsets
         cdef int i
         cdef int n = source.counts[0]
         cdef unsigned short* nodes = source.nodes
         if view.world.ninja.switches > 0:
             nodes += n * NODE_FEATURES
         memcpy(out, nodes, n * NODE_BYTES)
-        if source.n_places > 0:
-            places.node_x = source.place_x
-            places.node_y = source.place_y
-            seen.world.ninja = view.world.ninja
-            seen.paths = &places
-            write_node_offsets(&seen, source.n_places, offsets)
-            for i in range(n):
-                out[NODE_FEATURES * i + X_OFFSET] = offsets[NODE_FEATURES * source.x_of[i] + X_OFFSET]
-                out[NODE_FEATURES * i + Y_OFFSET] = offsets[NODE_FEATURES * source.y_of[i] + Y_OFFSET]
-        else:
-            write_node_offsets(view, n, out)
+        write_node_offsets(view, n, out)
         i = node_here(view)
         if i < n:
             out[NODE_FEATURES * i + HERE] = ONE
@@ -319,6 +294,13 @@ cdef class RowDecoder:
         for plane in range(how.planes):
             memcpy(out + plane * how.plane_bytes, source.kept[key] + plane * size, size)
             clear(out + plane * how.plane_bytes, size, old)
+
+
+cdef void write_some(RowDecoder rows, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Write the observations of some rows."""
+    cdef Py_ssize_t i
+    for i in range(first, last):
+        rows.write_one(i)
 
 
 cdef Decoding decoding_of(row, capacity):
@@ -355,11 +337,3 @@ cdef bint is_blank(unsigned char* row, Py_ssize_t size) noexcept nogil:
         if row[i]:
             return False
     return True
-
-
-cdef inline bint is_state(Ninja* ninja) noexcept nogil:
-    """Whether the numbers that observers use as an index can be trusted; written so that a NaN is refused."""
-    return (
-        ninja.state >= STANDING and ninja.state <= OFF
-        and ninja.x > -1e6 and ninja.x < 1e6 and ninja.y > -1e6 and ninja.y < 1e6
-    )

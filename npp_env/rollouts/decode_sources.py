@@ -14,14 +14,12 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import NODE_FIELDS, OBSERVATION_KEYS, ROWS, Capacity, Varies, observation_spec
-from npp_env.observe.state_row import STATE_ROW
+from npp_env.observe.state_row import STATE_ROW, check_row
 from npp_env.rollouts.decode_rows import (
+    BLANK,
     KNOWN,
-    MAX_PLACES,
     OTHER_VERSION,
     SOURCE,
-    UNKNOWN_DOORS,
-    UNKNOWN_LEVEL,
     RowDecoder,
 )
 from npp_env.runtime.level_resources import LevelLoader, LevelResources
@@ -36,27 +34,6 @@ _COUNTED = ("node_x", "edge_target")  # arrays as long as there are nodes and ed
 _NUMBERED = (*OBSERVATION_KEYS, *[""] * (SOURCE["kept"].shape[0] - len(OBSERVATION_KEYS)))
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
-    """The different coordinates of nodes, padded to one length, and which of them each node has."""
-
-    x: NDArray[np.float32]
-    y: NDArray[np.float32]
-    x_of: NDArray[np.uint16]
-    y_of: NDArray[np.uint16]
-
-    @classmethod
-    def of(cls, node_x: NDArray[np.float32], node_y: NDArray[np.float32]) -> Places:
-        """Find them; none if there are too many."""
-        (xs, x_of), (ys, y_of) = (np.unique(values, return_inverse=True) for values in (node_x, node_y))
-        count = max(len(xs), len(ys))
-        if count > MAX_PLACES:
-            xs, ys, count = xs[:0], ys[:0], 0
-        x, y = np.zeros(count, np.float32), np.zeros(count, np.float32)
-        x[: len(xs)], y[: len(ys)] = xs, ys
-        return cls(x, y, x_of.reshape(-1).astype(np.uint16), y_of.reshape(-1).astype(np.uint16))
-
-
 @dataclass(slots=True)
 class LoadedLevel:
     """A level, whatever its doors."""
@@ -66,7 +43,6 @@ class LoadedLevel:
     number: int = 0  # of its entry in the table
     counts: tuple[int, int] = (0, 0)  # nodes and edges that fit the capacity
     kept: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # static keys without their padding
-    places: Places = field(default_factory=lambda: Places.of(np.zeros(0, np.float32), np.zeros(0, np.float32)))
 
 
 @dataclass(slots=True)
@@ -151,12 +127,21 @@ class SourceTable:
                 f"row {at} has version {header['version']}, which this npp_env does not read; "
                 f"rows are made by the same version of npp_env with layout='state'"
             )
-        if problem not in (UNKNOWN_LEVEL, UNKNOWN_DOORS):
-            raise StateError(f"row {at} holds no state of the game: it is blank or damaged")
+        if problem == BLANK:
+            raise StateError(f"row {at} holds no state of the game: it is blank")
         digest = header["level"].tobytes()
+        item = self._loaded.get(digest)
+        if item is None:
+            item = self._load_level(self._find(digest, int(header["level_index"]), at))
+        try:
+            check_row(item.resources.handle, row)
+        except StateError as error:
+            raise StateError(f"row {at}: {error}") from error
+        source = self._load_source(item, row[STATE_ROW.itemsize :])
+        # From here on nothing fails: a level in the table has a source.
         if digest not in self._loaded:
-            self._enter_level(digest, self._load_level(self._find(digest, int(header["level_index"]), at)))
-        self._enter_source(self._load_source(self._loaded[digest], row[STATE_ROW.itemsize :]), 0)
+            self._enter_level(digest, item)
+        self._enter_source(source, 0)
         self._publish()
 
     def _find(self, digest: bytes, index: int, at: int) -> Level:
@@ -214,8 +199,6 @@ class SourceTable:
             if axis is not None:
                 used[axis] = slice(nodes if ROWS[key].shape[axis] == "max_nodes" else edges)
             item.kept[key] = np.ascontiguousarray(written[tuple(used)]).reshape(-1).view(np.uint8)
-        if self._has_nodes:
-            item.places = Places.of(paths.arrays["node_x"][:nodes], paths.arrays["node_y"][:nodes])
 
     def _nodes(self, item: LoadedLevel, paths: PathHandle) -> NDArray[np.uint16]:
         kept = [self._written(item, paths, _NODE_KEY, switches)[: item.counts[0]] for switches in (0, 1)]
@@ -251,17 +234,11 @@ class SourceTable:
             address_of(source.taken),
             address_of(source.nodes),
             [address_of(item.kept[key]) if key in item.kept else 0 for key in _NUMBERED],
-            address_of(item.places.x),
-            address_of(item.places.y),
-            address_of(item.places.x_of),
-            address_of(item.places.y_of),
             item.serial,
             used,
             level.gold,
             item.counts,
-            len(item.places.x),
             self._known["first"][item.number],
-            0,
         )
         self._known["first"][item.number] = number
 

@@ -19,7 +19,8 @@ from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.decode_rows import TAG, RowDecoder
 from npp_env.rollouts.decode_sources import SourceTable
 from npp_env.runtime.level_resources import LevelLoader, largest_state_bytes
-from npp_env.runtime.thread_pool import RangePool
+from npp_env.runtime.thread_pool import ThreadPool
+from npp_env.sim.turn import Turn
 
 DEFAULT_KEPT_SOURCES = 128
 
@@ -76,7 +77,8 @@ class ObservationDecoder:
     """Turns state rows into the observations that an environment would have returned, to the last bit.
 
     A row is what an environment with `layout="state"` returns. The decoder needs no environment, can be pickled, and
-    keeps what it loads of levels within a bound. It is not to be used by two threads at once; give each its own.
+    keeps what it loads of levels within a bound. It takes one call at a time, else `NppError` is raised; give each
+    thread its own.
 
     Args:
         config: An `EnvironmentConfig`, or a (nested) dictionary of its fields: keys and capacities are taken from it.
@@ -129,17 +131,23 @@ class ObservationDecoder:
         self._build(cache_in(self.config.cache_directory) if cache is None else cache)
 
     def _build(self, cache: LevelCache) -> None:
+        self.layout = ObservationLayout(self.keys, "dict", self.config.capacity)
+        self._loader = LevelLoader.for_keys(self.keys, cache)
+        self._state_bytes = largest_state_bytes(self.levels)
+        self.row_bytes = STATE_ROW.itemsize + self._state_bytes
+        self._pool = ThreadPool(self.num_threads)
+        self._turn = Turn("this decoder", "it begins anew with the next call")
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Have nothing loaded."""
         capacity = self.config.capacity
-        self.layout = ObservationLayout(self.keys, "dict", capacity)
-        loader = LevelLoader.for_keys(self.keys, cache)
-        state_bytes = largest_state_bytes(self.levels, cache)
-        self.row_bytes = STATE_ROW.itemsize + state_bytes
-        self._rows = RowDecoder(capacity, loader.needs_graph, self.blank_rows)
+        self._rows = RowDecoder(capacity, self._loader.needs_graph, self.blank_rows)
         self._sources = SourceTable(
-            self._rows, self.levels, loader, self.keys, capacity, state_bytes, self.kept_sources
+            self._rows, self.levels, self._loader, self.keys, capacity, self._state_bytes, self.kept_sources
         )
-        self._pool = RangePool(self.num_threads)
         self._batch = 0
+        self._turn.torn = False
 
     def space(self) -> gym.spaces.Dict:
         """The space of one decoded observation."""
@@ -176,6 +184,16 @@ class ObservationDecoder:
                 are no state. Nothing is written then.
             NppError: Arrays in `out` that do not fit, or indices out of range.
         """
+        return self._turn.renew(self._decode, states, out, indices)
+
+    def _decode(
+        self,
+        states: NDArray[np.uint8],
+        out: DecodedBatch | Mapping[str, NDArray[Any]] | None,
+        indices: NDArray[np.int64] | None,
+    ) -> dict[str, NDArray[Any]]:
+        if self._turn.torn:
+            self._begin_anew()
         rows, flat_indices, lead = self._checked_rows(states, indices)
         count = math.prod(lead)
         if isinstance(out, DecodedBatch):
@@ -193,7 +211,7 @@ class ObservationDecoder:
         self._rows.set_rows(rows, flat_indices)
         self._resolve(rows, flat_indices)
         self._rows.set_targets(targets, tags)
-        self._pool.run(self._rows.write, count)
+        self._rows.write(self._pool)
         return result
 
     def _checked_rows(
@@ -238,18 +256,24 @@ class ObservationDecoder:
         return {key: out[key] for key in self.keys}
 
     def _resolve(self, rows: NDArray[np.uint8], indices: NDArray[np.int64] | None) -> None:
-        """Find the level and doors of every row, loading what is not there yet."""
+        """Find the level and doors of every row, loading what is not there yet; cut off, it leaves half a table."""
         self._batch += 1
+        self._turn.torn = True
         self._sources.trim()
         at = self._rows.resolve(0, self._batch)
         while at < self._rows.count:
             number = at if indices is None else int(indices[at])
             self._sources.load(rows[number], int(self._rows.found[at]), at)
-            at = self._rows.resolve(at, self._batch)
+            after = self._rows.resolve(at, self._batch)
+            if after == at:
+                # One load brings the level and the doors: a second would bring the same.
+                raise StateError(f"row {at} names a level that was loaded, but not with the hash that the row gives")
+            at = after
+        self._turn.torn = False
 
     def close(self) -> None:
-        """End the threads; they start again when the decoder is used again."""
-        self._pool.close()
+        """Give the threads back; they start again when the decoder is used again."""
+        self._turn.renew(self._pool.close)
 
     def __getstate__(self) -> dict[str, Any]:
         names = ("config", "levels", "keys", "num_threads", "blank_rows", "kept_sources")

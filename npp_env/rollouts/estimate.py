@@ -164,7 +164,7 @@ def storage_choices(
     numbers = sum(spec.size for spec in specs)
     largest = max(spec.size for spec in specs)
     declared = sum(spec.nbytes for spec in specs)
-    row_bytes = STATE_ROW.itemsize + largest_state_bytes(found, cache)
+    row_bytes = STATE_ROW.itemsize + largest_state_bytes(found)
     choices = [
         StorageChoice("dense float32", 4.0 * numbers, 0, 4.0 * largest, "an older SB3, or observations made float32"),
         StorageChoice(

@@ -1,57 +1,37 @@
-from npp_env.observe.state_row cimport StateRow
-from npp_env.observe.view cimport Capacity, Paths, View
-from npp_env.observe.writer cimport MAX_KEYS
-from npp_env.runtime.reward cimport Weights
-from npp_env.sim.layout cimport Level
+from npp_env.observe.path_features cimport PathHandle
+from npp_env.runtime.episode_rows cimport EpisodeRows
+from npp_env.runtime.step_results cimport StepResults
+from npp_env.runtime.thread_pool cimport ThreadPool
+from npp_env.sim.kernel cimport LevelHandle
 
-cdef struct Slot:
-    Level* level
-    Paths* paths
-    unsigned char* background
-    double potential
-    double episode_return
-    unsigned long long doors
-    int limit_frames
-    int gold_total
-    int episode_steps
-    int level_index
-    unsigned char fresh
-    unsigned char doors_changed
-    unsigned char ended
-    unsigned char reserved[5]
+# What an environment gets with a level.
+cdef class Assignment:
+    cdef readonly LevelHandle level
+    cdef readonly PathHandle paths
+    cdef readonly object background
+    cdef unsigned char* background_base
+    cdef int limit_frames
+    cdef int gold
+    cdef int index
 
-cdef struct Output:
-    int key
-    int widened
-    Py_ssize_t stride
-    unsigned char* base[2]
-
-cdef class Engine:
-    cdef readonly Py_ssize_t num_envs
-    cdef readonly Py_ssize_t stride
-    cdef readonly object states
-    cdef readonly object slots
-    cdef readonly object rewards
-    cdef readonly object terminated
-    cdef readonly object truncated
-    cdef readonly list level_handles
+cdef class Engine(EpisodeRows):
+    cdef readonly list in_use
     cdef readonly list path_handles
-    cdef readonly list backgrounds
+    cdef readonly object keys
+    cdef readonly object episodes
+    cdef unsigned long long* key_base
+    cdef long long* episode_base
+    cdef readonly object actions
+    cdef unsigned char* action_base
     cdef object buffers
-    cdef unsigned char* state_base
-    cdef Slot* slot_base
-    cdef double* reward_base
-    cdef unsigned char* terminated_base
-    cdef unsigned char* truncated_base
-    cdef Output outputs[MAX_KEYS]
-    cdef int n_outputs
-    cdef Weights weights
-    cdef int frame_skip
-    cdef Capacity capacity
-    cdef bint has_no_level(self, Py_ssize_t i)
-    cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
-    cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil
-    cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil
-    cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil
-    cdef void write_one(self, View* view, Py_ssize_t i, int buffer) noexcept nogil
-    cdef void write_state(self, StateRow* row, Py_ssize_t i) noexcept nogil
+    cdef StepResults reported
+    cdef const long long* chosen
+    cdef Py_ssize_t n_without_level
+    cdef int restore_one(self, restoration) except -1
+    cdef int make_room(self, list items) except -1
+    cdef int begin_one(self, Py_ssize_t i, item, unsigned long long key, long long episode, bint fresh) except -1
+    cdef int place(self, Py_ssize_t i, item) except -1
+    cdef int give_paths(self, Py_ssize_t i, PathHandle paths) except -1
+    cdef int use_buffer(self, int buffer) except -1
+    cdef int require(self, Py_ssize_t i) except -1
+    cdef int require_all(self) except -1

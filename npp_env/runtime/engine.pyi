@@ -1,35 +1,23 @@
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.config import RewardConfig
 from npp_env.observe.path_features import PathHandle
-from npp_env.observe.spec import Capacity
+from npp_env.runtime.episode_rows import EpisodeRows
+from npp_env.runtime.level_resources import LevelResources
+from npp_env.runtime.saved_state import Restoration
+from npp_env.runtime.step_results import StepResults
+from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.kernel import LevelHandle
 
-SLOT: np.dtype[Any]
-INPUT_OF_ACTION: tuple[int, ...]
-
-class Engine:
-    num_envs: int
-    stride: int
-    states: NDArray[np.uint8]
-    slots: NDArray[Any]
-    rewards: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    level_handles: list[LevelHandle | None]
-    path_handles: list[PathHandle | None]
-    backgrounds: list[NDArray[np.uint8] | None]
+class Assignment:
+    level: LevelHandle
+    paths: PathHandle | None
+    background: NDArray[np.uint8] | None
     def __init__(
-        self, num_envs: int, stride: int, frame_skip: int, reward: RewardConfig, capacity: Capacity
-    ) -> None: ...
-    def set_outputs(self, buffer: int, arrays: list[tuple[int, NDArray[np.uint8], int]]) -> None: ...
-    def grow(self, stride: int) -> None: ...
-    def assign(
         self,
-        i: int,
         level: LevelHandle,
         paths: PathHandle | None,
         background: NDArray[np.uint8] | None,
@@ -37,11 +25,35 @@ class Engine:
         gold: int,
         index: int,
     ) -> None: ...
-    def set_paths(self, i: int, paths: PathHandle | None) -> None: ...
-    def restart(self, indices: NDArray[np.int64], fresh: bool) -> None: ...
-    def reread(self, i: int) -> None: ...
-    def advance(self, actions: NDArray[np.uint8], first: int, last: int) -> None: ...
-    def finish(self, buffer: int, first: int, last: int) -> None: ...
-    def observe(self, buffer: int, indices: NDArray[np.int64]) -> None: ...
+
+class Engine(EpisodeRows):
+    keys: NDArray[np.uint64]
+    episodes: NDArray[np.int64]
+    actions: NDArray[np.uint8]
+    in_use: list[LevelResources | None]
+    path_handles: list[PathHandle | None]
+    def set_outputs(
+        self, buffer: int, arrays: list[tuple[int, NDArray[np.uint8], int]], held: NDArray[Any] | None = None
+    ) -> None: ...
+    def take_actions(self, actions: Any) -> None: ...
+    def play(self, pool: ThreadPool, buffer: int, results: StepResults) -> int: ...
+    def play_first(self, action: int, buffer: int) -> int: ...
+    def unfinished(self) -> list[int]: ...
+    def finish(self, i: int, paths: PathHandle | None) -> None: ...
+    def to_restart(self) -> NDArray[np.int64] | None: ...
+    def begin(
+        self,
+        indices: NDArray[np.int64],
+        items: list[LevelResources],
+        keys: NDArray[np.uint64],
+        episodes: NDArray[np.int64],
+        fresh: bool,
+    ) -> None: ...
+    def begin_drawn(
+        self, indices: NDArray[np.int64], loaded: OrderedDict[int, LevelResources], count: int, fresh: bool
+    ) -> bool: ...
+    def restore(self, restorations: list[Restoration]) -> None: ...
+    def observe(self, pool: ThreadPool, buffer: int, indices: NDArray[np.int64]) -> None: ...
+    def report(self, results: StepResults) -> None: ...
     def write_key(self, key: int, out: NDArray[np.uint8]) -> None: ...
     def status(self, i: int) -> tuple[int, int, int, int, int, float, int]: ...

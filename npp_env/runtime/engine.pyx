@@ -1,105 +1,78 @@
 """The engine under both environments: many episodes in one block of memory, stepped without the GIL.
 
-A step has two halves. `advance` runs the physics and the events; it marks the environments whose doors changed, for
-which the caller may have to look up other path distances. `finish` adds the shaping term and writes the observations.
+Whatever changes an episode does so in one compiled call, after all that can fail: an exception or an interrupt leaves
+each environment as it was before the call or as it is after it.
 """
-
-from dataclasses import asdict
 
 import numpy as np
 
-from libc.string cimport memcpy
-from npp_env.observe.path_features cimport potential
-from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, state_of
-from npp_env.observe.view cimport View, half
+from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
+from libc.string cimport memchr, memcpy, memset
+from npp_env.observe.path_features cimport PathHandle, potential
+from npp_env.observe.view cimport Held, View
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
-from npp_env.runtime.reward cimport event_reward, shaping_reward
+from npp_env.runtime.actions cimport copy_actions
+from npp_env.runtime.draw cimport level_drawn
+from npp_env.runtime.step_results cimport StepResults
+from npp_env.runtime.thread_pool cimport ThreadPool, Work
+from npp_env.runtime.episode_rows cimport Slot
 from npp_env.sim.doors cimport door_digest
-from npp_env.sim.kernel cimport LevelHandle, advance_block, bind, restart_block
-from npp_env.sim.layout cimport MOST_CANDIDATES, Mover, Ninja, is_over
+from npp_env.sim.kernel cimport LevelHandle
+from npp_env.sim.layout cimport MOST_CANDIDATES, Ninja, is_over
 
-from npp_env.errors import NppError, StateError
-from npp_env.observe import state_row
+from npp_env.errors import NppError
+from npp_env.runtime.episode_rows import HELD
 from npp_env.sim.structs import address_of
 
-if sizeof(StateRow) != state_row.STATE_ROW.itemsize or STATE_ROW_VERSION != state_row.STATE_ROW_VERSION:
-    raise NppError("the header of a state row is compiled otherwise than its dtype says")
 
-SLOT = np.dtype(
-    [
-        ("level", "u8"),
-        ("paths", "u8"),
-        ("background", "u8"),
-        ("potential", "f8"),
-        ("episode_return", "f8"),
-        ("doors", "u8"),  # digest of the door configuration
-        ("limit_frames", "i4"),  # 0: never truncated
-        ("gold_total", "i4"),
-        ("episode_steps", "i4"),
-        ("level_index", "i4"),
-        ("fresh", "u1"),  # restarted in this step: no reward, no shaping
-        ("doors_changed", "u1"),
-        ("ended", "u1"),  # terminated or truncated, waits for a restart
-        ("reserved", "u1", 5),
-    ]
-)
-"""What an environment has beside its state."""
-
-INPUT_OF_ACTION = (0, 4, 2, 1, 5, 3)
-"""Input bytes of idle, left, right, jump, jump+left, jump+right."""
-
-cdef inline int input_of(int action) noexcept nogil:
-    """Input byte of an action, one digit each."""
-    return (0x351240 >> (4 * action)) & 15
-
-
-cdef class Engine:
-    """Episodes of many environments.
+cdef class Assignment:
+    """What an environment gets with a level; shared by all that play it alike.
 
     Args:
-        num_envs: Number of environments.
-        stride: Bytes per state, at least the largest state of any level used, a multiple of 8.
-        frame_skip: Physics ticks per step.
-        reward: The `RewardConfig`.
-        capacity: The `Capacity` of padded observations.
+        level: The compiled level.
+        paths: A `PathHandle` for the initial door configuration, or None if nothing needs it.
+        background: The uint8 background block of its frames, or None if nothing needs it.
+        limit_frames: Ticks after which an episode is truncated, 0 for never.
+        gold: Pieces of gold in the level.
+        index: Number of the level in its set.
+    """
+
+    def __init__(
+        self, LevelHandle level not None, PathHandle paths, background, int limit_frames, int gold, int index
+    ) -> None:
+        self.level = level
+        self.paths = paths
+        self.background = background
+        self.background_base = <unsigned char*><size_t>(0 if background is None else address_of(background))
+        self.limit_frames = limit_frames
+        self.gold = gold
+        self.index = index
+
+
+cdef class Engine(EpisodeRows):
+    """Episodes of many environments; see `EpisodeRows` for the arguments.
 
     Attributes:
-        states: uint8 (num_envs, stride), the exact states; the engine's own memory.
-        slots: `SLOT` (num_envs,), what environments have beside their state; the engine's own memory.
-        rewards: float64 (num_envs,), of the last step.
-        terminated: bool (num_envs,), of the last step.
-        truncated: bool (num_envs,), of the last step.
+        keys: uint64 (num_envs,), what the levels of an environment are drawn from; the engine's own memory.
+        episodes: int64 (num_envs,), the number of its present episode; the engine's own memory.
+        actions: uint8 (num_envs,), of the last step.
+        in_use: The `LevelResources` of each environment, None before its first episode.
     """
 
     def __init__(self, Py_ssize_t num_envs, Py_ssize_t stride, int frame_skip, reward, capacity) -> None:
-        if num_envs < 1 or stride < <Py_ssize_t>sizeof(Ninja) or stride % 8:
-            raise NppError(
-                f"num_envs {num_envs} must be at least 1, stride {stride} a multiple of 8, at least {sizeof(Ninja)}"
-            )
-        self.num_envs = num_envs
-        self.stride = stride
-        self.frame_skip = frame_skip
-        self.states = np.zeros((num_envs, stride), np.uint8)
-        self.slots = np.zeros(num_envs, SLOT)
-        self.rewards = np.zeros(num_envs, np.float64)
-        self.terminated = np.zeros(num_envs, np.bool_)
-        self.truncated = np.zeros(num_envs, np.bool_)
-        self.level_handles = [None] * num_envs
+        super().__init__(num_envs, stride, frame_skip, reward, capacity)
+        self.keys = np.zeros(num_envs, np.uint64)
+        self.episodes = np.zeros(num_envs, np.int64)
+        self.actions = np.zeros(num_envs, np.uint8)
+        self.in_use = [None] * num_envs
         self.path_handles = [None] * num_envs
-        self.backgrounds = [None] * num_envs
-        self.weights = asdict(reward)
-        self.capacity = asdict(capacity)
-        self.n_outputs = 0
         self.buffers = [None, None]
-        self.state_base = <unsigned char*><size_t>address_of(self.states)
-        self.slot_base = <Slot*><size_t>address_of(self.slots)
-        self.reward_base = <double*><size_t>address_of(self.rewards)
-        self.terminated_base = <unsigned char*><size_t>address_of(self.terminated)
-        self.truncated_base = <unsigned char*><size_t>address_of(self.truncated)
-        if sizeof(Slot) != SLOT.itemsize:
-            raise NppError(f"compiled struct of {sizeof(Slot)} bytes for a dtype of {SLOT.itemsize}")
+        self.n_without_level = num_envs
+        self.key_base = <unsigned long long*><size_t>address_of(self.keys)
+        self.episode_base = <long long*><size_t>address_of(self.episodes)
+        self.action_base = <unsigned char*><size_t>address_of(self.actions)
 
-    def set_outputs(self, int buffer, arrays) -> None:
+    def set_outputs(self, int buffer, arrays, held=None) -> None:
         """Say where observations are written.
 
         Args:
@@ -107,10 +80,15 @@ cdef class Engine:
             arrays: Pairs of a key's number (-1 for the state layout) and a uint8 array (num_envs, bytes of a row) whose
                 rows are contiguous, in the same order of keys for both buffers; the engine keeps them alive. A third
                 element, if not 0, is the number of uint8 values that are to be widened to float16 in the row.
+            held: `HELD` (num_envs,) if nobody else writes to the arrays: what of graphs they hold already is then left
+                as it is. The engine keeps it up to date.
         """
         if buffer not in (0, 1) or len(arrays) > MAX_KEYS:
             raise NppError(f"buffer {buffer} must be 0 or 1, and {len(arrays)} outputs at most {MAX_KEYS}")
-        self.buffers[buffer] = list(arrays)
+        if held is not None and (held.dtype != HELD or len(held) != self.num_envs or sizeof(Held) != HELD.itemsize):
+            raise NppError(f"held must be HELD ({self.num_envs},)")
+        self.buffers[buffer] = [*arrays, held]
+        self.held[buffer] = NULL if held is None else <Held*><size_t>address_of(held)
         self.n_outputs = len(arrays)
         cdef int k
         for k in range(self.n_outputs):
@@ -124,116 +102,234 @@ cdef class Engine:
             self.outputs[k].stride = array.strides[0]
             self.outputs[k].base[buffer] = <unsigned char*><size_t>int(array.__array_interface__["data"][0])
 
-    def grow(self, Py_ssize_t stride) -> None:
-        """Make room for larger states; the environments keep theirs."""
-        if stride < self.stride or stride % 8:
-            raise NppError(f"stride {stride} must be a multiple of 8, at least {self.stride}")
-        states = np.zeros((self.num_envs, stride), np.uint8)
-        states[:, : self.stride] = self.states
-        self.states = states
-        self.stride = stride
-        self.state_base = <unsigned char*><size_t>address_of(states)
+    def take_actions(self, actions) -> None:
+        """Keep the actions of the next step: integers (num_envs,), each one of 0..5.
 
-    def assign(
-        self, Py_ssize_t i, LevelHandle level not None, paths, background, limit_frames: int, gold: int, index: int
-    ) -> None:
-        """Give environment i a level for its next episode; `restart` then begins it.
+        Raises:
+            NppError: They are not; those that were kept before stay.
+        """
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+            raise NppError(
+                f"actions are {given.dtype} {given.shape}; they must be integers of shape ({self.num_envs},)"
+            )
+        if not given.dtype.isnative:
+            given = given.astype(np.int64)
+        cdef Py_buffer buffer
+        cdef Py_ssize_t wrong
+        PyObject_GetBuffer(given, &buffer, PyBUF_STRIDES)
+        wrong = copy_actions(&buffer, self.num_envs, self.action_base)
+        PyBuffer_Release(&buffer)
+        if wrong < self.num_envs:
+            raise NppError(f"action {given[wrong]} of environment {wrong}; an action is one of 0..5")
+
+    def play(self, ThreadPool pool not None, int buffer, StepResults results not None) -> int:
+        """One step of every environment under the actions that were taken.
 
         Args:
-            i: The environment.
-            level: The compiled level.
-            paths: A `PathHandle` for the initial door configuration, or None if nothing needs it.
-            background: The uint8 background block of its frames, or None if nothing needs it.
-            limit_frames: Ticks after which an episode is truncated, 0 for never.
-            gold: Pieces of gold in the level.
-            index: Number of the level in its set.
+            pool: The threads that share the work.
+            buffer: Where observations are written.
+            results: Where all else is reported.
+
+        Returns:
+            How many environments are unfinished, because their doors changed; see `finish`.
         """
-        if i < 0 or i >= self.num_envs:
-            raise IndexError(f"environment {i} of {self.num_envs}")
-        if level.state_bytes > self.stride:
-            raise StateError(f"a state of this level takes {level.state_bytes} bytes, the engine has {self.stride}")
-        self.level_handles[i] = level
-        self.backgrounds[i] = background
-        self.slots["level"][i] = level.address
-        self.slots["background"][i] = 0 if background is None else address_of(background)
-        self.slots["limit_frames"][i] = limit_frames
-        self.slots["gold_total"][i] = gold
-        self.slots["level_index"][i] = index
-        self.set_paths(i, paths)
+        self.require_all()
+        self.use_buffer(buffer)
+        self.reported = results
+        self.results = results.rows
+        pool.run(<Work>play_some, <void*>self, self.num_envs)
+        return self.n_unfinished
 
-    def set_paths(self, Py_ssize_t i, paths) -> None:
-        """Give environment i the path distances of its present door configuration (a `PathHandle` or None)."""
-        self.path_handles[i] = paths
-        self.slots["paths"][i] = 0 if paths is None else paths.address
-        self.slots["doors_changed"][i] = 0
+    def play_first(self, int action, int buffer) -> int:
+        """As `play`, for the first environment alone, whose reward and flags are in the engine's own arrays."""
+        self.require_all()
+        self.use_buffer(buffer)
+        with nogil:
+            self.play_one(0, action)
+        return self.n_unfinished
 
-    def restart(self, long long[::1] indices, bint fresh) -> None:
-        """Begin an episode in each of these environments, at the start of their level.
+    def unfinished(self) -> list:
+        """The environments whose doors changed in their last step, and which wait for other path distances."""
+        return [i for i in range(self.num_envs) if self.slot_base[i].doors_changed] if self.n_unfinished else []
+
+    def finish(self, Py_ssize_t i, PathHandle paths) -> None:
+        """Complete the step of an environment whose doors changed, with the path distances that hold now."""
+        self.require(i)
+        if self.slot_base[i].doors_changed:
+            self.give_paths(i, paths)
+            self.finish_one(i)
+
+    def to_restart(self):
+        """The environments that wait for a restart, as a fresh int64 array; None if there are none."""
+        if memchr(self.ended_base, 1, self.num_envs) == NULL:
+            return None
+        return np.flatnonzero(self.ended)
+
+    def begin(self, const long long[::1] indices, list items, keys, episodes, bint fresh) -> None:
+        """Begin an episode in each of these environments, at the start of a level.
 
         Args:
             indices: The environments.
+            items: For each of them the `LevelResources`, prepared.
+            keys: uint64 likewise: what their levels are drawn from.
+            episodes: int64 likewise: the number of the episode.
             fresh: Whether their next step is their beginning, and plays nothing.
         """
+        cdef const unsigned long long[::1] their_keys = keys
+        cdef const long long[::1] their_episodes = episodes
+        cdef Py_ssize_t k
+        if not len(items) == their_keys.shape[0] == their_episodes.shape[0] == indices.shape[0]:
+            raise NppError(f"{len(items)} levels for {indices.shape[0]} environments")
+        for k in range(indices.shape[0]):
+            if indices[k] < 0 or indices[k] >= self.num_envs:
+                raise IndexError(f"environment {indices[k]} of {self.num_envs}")
+        self.make_room(items)
+        for k in range(indices.shape[0]):
+            self.begin_one(indices[k], items[k], their_keys[k], their_episodes[k], fresh)
+
+    def begin_drawn(self, const long long[::1] indices, loaded, long long count, bint fresh) -> bool:
+        """Begin the next episode of these environments, each on one of `count` levels, all equally likely.
+
+        Args:
+            indices: The environments.
+            loaded: An `OrderedDict` of the `LevelResources` by number; those that are drawn move to its end.
+            count: Number of levels.
+            fresh: Whether their next step is their beginning, and plays nothing.
+
+        Returns:
+            False if one of the levels is not there, or not prepared; nothing was begun then.
+        """
+        cdef list items = []
         cdef Py_ssize_t k
         for k in range(indices.shape[0]):
-            self.require(indices[k])
-        with nogil:
-            for k in range(indices.shape[0]):
-                self.restart_one(indices[k], fresh)
+            number = level_drawn(self.key_base[indices[k]], self.episode_base[indices[k]] + 1, count)
+            item = loaded.get(number)
+            if item is None or item.assignment is None:
+                return False
+            loaded.move_to_end(number)
+            items.append(item)
+        self.make_room(items)
+        for k in range(indices.shape[0]):
+            i = indices[k]
+            self.begin_one(i, items[k], self.key_base[i], self.episode_base[i] + 1, fresh)
+        return True
 
-    def reread(self, Py_ssize_t i) -> None:
-        """Bring doors and potential in line with a state that was written from outside."""
-        self.require(i)
+    cdef int make_room(self, list items) except -1:
+        """Have enough bytes per state for some levels; the environments keep their states."""
+        cdef Assignment assignment
+        cdef Py_ssize_t stride = self.stride
+        for item in items:
+            assignment = item.assignment
+            stride = max(stride, assignment.level.state_bytes)
+        if stride == self.stride:
+            return 0
+        states = np.zeros((self.num_envs, stride), np.uint8)
+        states[:, : self.stride] = self.states
+        cdef size_t base = address_of(states)
+        self.states = states
+        self.stride = stride
+        self.state_base = <unsigned char*>base
+        return 0
+
+    cdef int begin_one(self, Py_ssize_t i, item, unsigned long long key, long long episode, bint fresh) except -1:
+        """Begin an episode of environment i."""
+        self.place(i, item)
+        self.key_base[i] = key
+        self.episode_base[i] = episode
+        self.restart_one(i, fresh)
+        return 0
+
+    cdef int place(self, Py_ssize_t i, item) except -1:
+        """Put environment i onto a level, whose initial doors it gets; its state is still another's."""
+        cdef Assignment assignment = item.assignment
+        cdef Slot* slot = &self.slot_base[i]
+        if slot.level == NULL:
+            self.n_without_level -= 1
+        slot.level = &assignment.level.level
+        slot.background = assignment.background_base
+        slot.limit_frames = assignment.limit_frames
+        slot.gold_total = assignment.gold
+        slot.level_index = assignment.index
+        self.give_paths(i, assignment.paths)
+        self.in_use[i] = item
+        return 0
+
+    cdef int give_paths(self, Py_ssize_t i, PathHandle paths) except -1:
+        """Give environment i the path distances of its present door configuration, or none."""
+        cdef Slot* slot = &self.slot_base[i]
+        slot.paths = NULL if paths is None else &paths.paths
+        if slot.doors_changed:
+            slot.doors_changed = 0
+            self.n_unfinished -= 1
+        self.path_handles[i] = paths
+        return 0
+
+    def restore(self, list restorations) -> None:
+        """Put environments into states and episodes: all of them, or none.
+
+        Args:
+            restorations: Each a `Restoration`, checked, with a level that is prepared.
+        """
+        cdef Assignment assignment
+        for restoration in restorations:
+            assignment = restoration.item.assignment
+            if not 0 <= restoration.i < self.num_envs or restoration.state.size != assignment.level.state_bytes:
+                raise NppError(f"{restoration.state.size} bytes of state for environment {restoration.i}")
+        self.make_room([restoration.item for restoration in restorations])
+        for restoration in restorations:
+            self.restore_one(restoration)
+
+    cdef int restore_one(self, restoration) except -1:
+        """Put one environment into a state and an episode."""
         cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
+        cdef Py_ssize_t i = restoration.i
+        cdef const unsigned char[::1] state = restoration.state
+        cdef unsigned char* block = self.state_base + i * self.stride
+        cdef Slot* slot = &self.slot_base[i]
+        saved = restoration.saved
+        self.place(i, restoration.item)
+        self.give_paths(i, restoration.paths)
+        memcpy(block, &state[0], state.shape[0])
+        memset(block + state.shape[0], 0, self.stride - state.shape[0])
         self.look(&view, candidates, i)
-        self.slot_base[i].doors = door_digest(self.slot_base[i].level, view.world.flags)
-        if self.slot_base[i].paths != NULL:
-            self.slot_base[i].potential = 0.0 if is_over(view.world.ninja) else potential(&view)
+        slot.doors = door_digest(slot.level, view.world.flags)
+        slot.potential = 0.0 if slot.paths == NULL or is_over(view.world.ninja) else potential(&view)
+        slot.limit_frames = saved.limit_frames
+        slot.episode_steps = saved.episode_steps
+        slot.episode_return = saved.episode_return
+        self.ended_base[i] = saved.ended
+        slot.fresh = False
+        # What was saved without a key goes on with that of the environment.
+        if saved.episode >= 0:
+            self.key_base[i] = saved.key
+            self.episode_base[i] = saved.episode
+        return 0
 
-    def advance(self, unsigned char[::1] actions, Py_ssize_t first, Py_ssize_t last) -> None:
-        """First half of a step for environments first..last-1; those marked fresh only get a zero reward."""
-        cdef Py_ssize_t i
-        if actions.shape[0] != self.num_envs or first < 0 or last > self.num_envs:
-            raise NppError(f"{actions.shape[0]} actions for environments {first}..{last} of {self.num_envs}")
-        for i in range(first, last):
-            if self.has_no_level(i):
-                self.require(i)
-            if actions[i] > 5:
-                raise NppError(f"action {actions[i]} of environment {i}; an action is one of 0..5")
-        with nogil:
-            for i in range(first, last):
-                self.advance_one(i, actions[i])
-
-    def finish(self, int buffer, Py_ssize_t first, Py_ssize_t last) -> None:
-        """Second half of a step: shaping and observations."""
-        cdef Py_ssize_t i
-        if first < 0 or last > self.num_envs or self.buffers[buffer] is None:
-            raise NppError(f"environments {first}..{last} of {self.num_envs}, buffer {buffer}")
-        with nogil:
-            for i in range(first, last):
-                self.finish_one(i, buffer)
-
-    def observe(self, int buffer, long long[::1] indices) -> None:
+    def observe(self, ThreadPool pool not None, int buffer, const long long[::1] indices) -> None:
         """Write the observations of some environments as they are."""
         cdef Py_ssize_t k
         for k in range(indices.shape[0]):
             self.require(indices[k])
-        if self.buffers[buffer] is None:
-            raise NppError(f"buffer {buffer} was not set")
-        cdef unsigned short[MOST_CANDIDATES] candidates
-        cdef View view
-        with nogil:
-            for k in range(indices.shape[0]):
-                self.look(&view, candidates, indices[k])
-                self.write_one(&view, indices[k], buffer)
+        self.use_buffer(buffer)
+        if indices.shape[0]:
+            self.chosen = &indices[0]
+            pool.run(<Work>observe_some, <void*>self, indices.shape[0])
+
+    def report(self, StepResults results not None) -> None:
+        """Write what `info` says of all environments as they are."""
+        cdef Py_ssize_t i
+        self.require_all()
+        self.reported = results
+        self.results = results.rows
+        for i in range(self.num_envs):
+            self.report_episode(i)
 
     def write_key(self, int key, out) -> None:
         """Write one observation of every environment into rows (num_envs, bytes) of a uint8 array."""
         cdef Py_ssize_t i
-        for i in range(self.num_envs):
-            if self.has_no_level(i):
-                self.require(i)
+        self.require_all()
         cdef unsigned short[MOST_CANDIDATES] candidates
         cdef View view
         cdef unsigned char* base = <unsigned char*><size_t>address_of(out)
@@ -245,8 +341,7 @@ cdef class Engine:
 
     def status(self, Py_ssize_t i) -> tuple:
         """Frame, state of the ninja, gold, switches taken, level number, return and steps of environment i."""
-        if i < 0 or i >= self.num_envs:
-            raise IndexError(f"environment {i} of {self.num_envs}")
+        self.require(i)
         cdef Ninja* ninja = <Ninja*>(self.state_base + i * self.stride)
         cdef Slot* slot = &self.slot_base[i]
         return (
@@ -254,111 +349,35 @@ cdef class Engine:
             slot.level_index, slot.episode_return, slot.episode_steps,
         )
 
-    cdef bint has_no_level(self, Py_ssize_t i):
-        """Whether environment i waits for a level."""
-        return self.slot_base[i].level == NULL
+    cdef int use_buffer(self, int buffer) except -1:
+        """Write observations there from now on."""
+        if buffer not in (0, 1) or self.buffers[buffer] is None:
+            raise NppError(f"there is no buffer {buffer}")
+        self.buffer = buffer
+        return 0
 
-    def require(self, Py_ssize_t i) -> None:
+    cdef int require(self, Py_ssize_t i) except -1:
         """Make sure that environment i exists and has a level."""
-        if i < 0 or i >= self.num_envs or self.level_handles[i] is None:
+        if i < 0 or i >= self.num_envs or self.slot_base[i].level == NULL:
             raise IndexError(f"environment {i} of {self.num_envs} has no level")
+        return 0
 
-    cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil:
-        """Point a view at environment i."""
-        bind(&view.world, self.slot_base[i].level, self.state_base + i * self.stride, candidates)
-        view.paths = self.slot_base[i].paths
-        view.background = self.slot_base[i].background
-        view.limit_frames = self.slot_base[i].limit_frames
-        view.gold_total = self.slot_base[i].gold_total
-        view.capacity = &self.capacity
+    cdef int require_all(self) except -1:
+        """Make sure that every environment has a level."""
+        if self.n_without_level:
+            raise NppError(f"{self.n_without_level} of {self.num_envs} environments have no level; reset them first")
+        return 0
 
-    cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil:
-        """Begin an episode."""
-        cdef unsigned short[MOST_CANDIDATES] candidates
-        cdef View view
-        cdef Slot* slot = &self.slot_base[i]
-        restart_block(slot.level, self.state_base + i * self.stride, self.stride)
-        self.look(&view, candidates, i)
-        slot.potential = potential(&view) if slot.paths != NULL else 0.0
-        slot.doors = door_digest(slot.level, view.world.flags)
-        slot.episode_return = 0.0
-        slot.episode_steps = 0
-        slot.fresh = fresh
-        slot.doors_changed = 0
-        slot.ended = 0
-        self.terminated_base[i] = 0
-        self.truncated_base[i] = 0
 
-    cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil:
-        """Run the physics of one step and judge what happened."""
-        cdef int ticks
-        cdef unsigned long long doors
-        cdef Ninja before
-        cdef Slot* slot = &self.slot_base[i]
-        cdef unsigned char* block = self.state_base + i * self.stride
-        cdef Ninja* ninja = <Ninja*>block
-        self.reward_base[i] = 0.0
-        self.terminated_base[i] = 0
-        self.truncated_base[i] = 0
-        if slot.fresh:
-            return
-        before = ninja[0]
-        ticks = advance_block(slot.level, block, input_of(action), self.frame_skip, 1)
-        self.reward_base[i] = event_reward(&self.weights, &before, ninja, ticks)
-        self.terminated_base[i] = is_over(ninja)
-        self.truncated_base[i] = (
-            self.terminated_base[i] == 0 and slot.limit_frames > 0 and ninja.frame >= slot.limit_frames
-        )
-        slot.ended = self.terminated_base[i] or self.truncated_base[i]
-        slot.episode_steps += 1
-        if slot.paths != NULL and slot.level.n_doors > 0:
-            doors = door_digest(slot.level, block + sizeof(Ninja) + slot.level.n_movers * sizeof(Mover))
-            if doors != slot.doors:
-                slot.doors = doors
-                slot.doors_changed = 1
+cdef void play_some(Engine engine, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Step some environments."""
+    cdef Py_ssize_t i
+    for i in range(first, last):
+        engine.play_one(i, engine.action_base[i])
 
-    cdef void finish_one(self, Py_ssize_t i, int buffer) noexcept nogil:
-        """Add the shaping of one step and write the observations."""
-        cdef double after
-        cdef unsigned short[MOST_CANDIDATES] candidates
-        cdef View view
-        cdef Slot* slot = &self.slot_base[i]
-        self.look(&view, candidates, i)
-        if slot.fresh == 0:
-            if self.weights.shaping_weight != 0 and slot.paths != NULL:
-                after = potential(&view)
-                self.reward_base[i] += shaping_reward(&self.weights, slot.potential, after, self.terminated_base[i])
-                # A terminal state has none, so that steps beyond it pay nothing.
-                slot.potential = 0.0 if self.terminated_base[i] else after
-            slot.episode_return += self.reward_base[i]
-        slot.fresh = 0
-        self.write_one(&view, i, buffer)
 
-    cdef void write_one(self, View* view, Py_ssize_t i, int buffer) noexcept nogil:
-        """Write all selected observations of environment i."""
-        cdef int k, j
-        cdef unsigned short* wide
-        cdef unsigned char* row
-        for k in range(self.n_outputs):
-            row = self.outputs[k].base[buffer] + i * self.outputs[k].stride
-            if self.outputs[k].key < 0:
-                self.write_state(<StateRow*>row, i)
-                continue
-            if self.outputs[k].widened == 0:
-                write_observation(view, self.outputs[k].key, row)
-                continue
-            # Bytes are written into the upper half of their row of float16 and widened from the front.
-            write_observation(view, self.outputs[k].key, row + self.outputs[k].widened)
-            wide = <unsigned short*>row
-            for j in range(self.outputs[k].widened):
-                wide[j] = half(row[self.outputs[k].widened + j])
-
-    cdef void write_state(self, StateRow* row, Py_ssize_t i) noexcept nogil:
-        """Write the row of the state layout of environment i."""
-        cdef Slot* slot = &self.slot_base[i]
-        row.version = STATE_ROW_VERSION
-        row.level_index = slot.level_index
-        row.limit_frames = slot.limit_frames
-        row.episode_steps = slot.episode_steps
-        memcpy(row.level, slot.level.digest, sizeof(row.level))
-        memcpy(state_of(row), self.state_base + i * self.stride, self.stride)
+cdef void observe_some(Engine engine, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Observe some of the chosen environments."""
+    cdef Py_ssize_t k
+    for k in range(first, last):
+        engine.observe_one(engine.chosen[k])

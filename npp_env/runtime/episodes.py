@@ -2,28 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
-from npp_env.errors import ConfigError, LevelError
+from npp_env.errors import ConfigError, LevelError, LevelWarning
 from npp_env.level.cache import LevelCache, cache_in
+from npp_env.level.doubts import DOUBTFUL, describe_doubts, type_bits
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
+from npp_env.level.validation import shorten
 from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.engine import Engine
+from npp_env.runtime.episode_rows import HELD
 from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
 from npp_env.runtime.sampling import LevelSampling, UniformSampling
 from npp_env.sim.doors import door_configuration
 from npp_env.sim.views import ninja_view
 
-INFO_KEYS = ("frame", "outcome", "gold", "level", "phase", "episode_return", "episode_steps")
-"""What `info` says of an episode."""
+MAX_LIMIT_FRAMES = 2**31 - 1
+"""Ticks that an episode may have at most; the engine counts them in 32 bits."""
 
 _SPARE_LEVELS = 256
 
@@ -49,6 +53,19 @@ def limit_frames_of(level: Level, configured: int | str | None) -> int:
     if configured == "auto":
         return 600 + 4 * int(np.count_nonzero(level.tiles != 1))
     return int(configured)
+
+
+def checked_options(options: Any) -> dict[str, Any]:
+    """The options of a reset as a fresh dictionary.
+
+    Raises:
+        ConfigError: They are no mapping.
+    """
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        raise ConfigError(f"options is {shorten(options)}; it must be None or a dictionary, such as {{'level': 3}}")
+    return dict(options)
 
 
 def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
@@ -86,31 +103,35 @@ class Episodes:
         self.config = config
         self.cache = cache_in(config.cache_directory) if cache is None else cache
         self.levels = level_set_of(config.levels) if levels is None else levels
+        self._doubts_told = 0
+        if self.levels.is_finite:
+            self._tell_doubts(self.levels.types())
         self.sampling = UniformSampling() if sampling is None else sampling
         self._max_frames = max_frames
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
-        self._in_use: list[LevelResources | None] = [None] * num_envs
         self._capacity = max(2 * num_envs, _SPARE_LEVELS)
         self._loader = LevelLoader(self.cache, config.needs_graph, config.needs_background)
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
             config.capacity,
-            largest_state_bytes(self.levels, self.cache) if config.observation.layout == "state" else 0,
+            largest_state_bytes(self.levels) if config.observation.layout == "state" else 0,
         )
-        self.keys = np.zeros(num_envs, np.uint64)
-        self.episodes = np.zeros(num_envs, np.int64)
         stride = self.layout.state_bytes or self.resources(0).handle.state_bytes
         self.engine = Engine(num_envs, stride, config.frame_skip, config.reward, config.capacity)
-        self._doors_changed = self.engine.slots["doors_changed"]
+        self.keys = self.engine.keys
+        self.episodes = self.engine.episodes
         self._viewed: NDArray[np.uint8] | None = None
         self._ninjas: NDArray[Any] = np.empty(0)
 
     def buffers(self, given: Observation | None, *, single: bool = False) -> DoubleBuffer:
         """Make the arrays that the engine writes observations to; see `DoubleBuffer`."""
         buffers = DoubleBuffer(self.layout, self.engine.num_envs, self.config.copy, given, single)
+        held = [np.zeros(self.engine.num_envs, HELD) if buffers.keeps_graphs else None for _ in buffers.arrays]
+        if buffers.arrays[0] is buffers.arrays[1]:
+            held[1] = held[0]
         for number, arrays in enumerate(buffers.arrays):
-            self.engine.set_outputs(number, self.layout.outputs(arrays))
+            self.engine.set_outputs(number, self.layout.outputs(arrays), held[number])
         return buffers
 
     @property
@@ -130,7 +151,20 @@ class Episodes:
             self._resources.move_to_end(index)
         return found
 
+    def _tell_doubts(self, types: Sequence[int]) -> None:
+        """Warn of what levels hold that is not simulated or unverified, unless this was told before."""
+        found = 0
+        for bits in types:
+            found |= bits & DOUBTFUL
+        if found & ~self._doubts_told:
+            self._doubts_told |= found
+            advice = "warnings.filterwarnings('ignore', category=npp_env.LevelWarning) silences this"
+            message = f"{describe_doubts(types)}; docs/fidelity.md says what each rests on, {advice}"
+            warnings.warn(message, LevelWarning, stacklevel=4)
+
     def _load(self, level: Level, index: int) -> LevelResources:
+        # What an endless set, or a level from outside the set, holds comes to light here.
+        self._tell_doubts((type_bits(level.records[:, 0]),))
         limit = limit_frames_of(level, self.config.max_episode_frames)
         if self._max_frames is not None:
             limit = min(limit, self._max_frames) if limit else self._max_frames
@@ -153,16 +187,16 @@ class Episodes:
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
-        found = {id(item): item for item in (*self._resources.values(), *self._in_use) if item is not None}
+        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use) if item is not None}
         return list(found.values())
 
     def present(self, i: int) -> LevelResources | None:
         """What the level of environment i needs, or None before its first episode."""
-        return self._in_use[i]
+        return self.engine.in_use[i]
 
     def resources_of(self, i: int) -> LevelResources:
         """What the level of environment i needs."""
-        found = self._in_use[i]
+        found = self.engine.in_use[i]
         assert found is not None, f"environment {i} was not reset"
         return found
 
@@ -179,78 +213,68 @@ class Episodes:
             randoms: For each of them what its next levels are drawn from, or None to go on as before.
             options: `level` chooses the level: its number in the level set, a specification of one level, or a `Level`.
         """
-        level = self._level_option((options or {}).get("level"))
-        for i, random in zip(indices.tolist(), randoms, strict=True):
+        level = self._level_option(checked_options(options).get("level"))
+        keys, episodes = self.keys[indices], self.episodes[indices] + 1
+        for k, random in enumerate(randoms):
             if random is not None:
-                self.keys[i] = random.integers(2**63)
-                self.episodes[i] = -1
-        self.begin(indices, level, fresh=False)
+                keys[k], episodes[k] = random.integers(2**63), 0
+        self._begin(indices, keys, episodes, level, fresh=False)
 
     def _level_option(self, level: Any) -> LevelResources | None:
         if level is None:
             return None
         if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
             if not 0 <= level < self.num_levels:
-                raise ConfigError(f"options['level'] is {level}; the level set has numbers 0 to {self.num_levels - 1}")
+                raise ConfigError(
+                    f"options['level'] is {shorten(level)}; the level set has numbers 0 to {self.num_levels - 1}"
+                )
             return self.resources(int(level))
         if isinstance(level, (str, Level)):
             return self.foreign(level)
-        raise ConfigError(f"options['level'] is {level!r}; it must be a number, a level specification or a Level")
+        raise ConfigError(
+            f"options['level'] is {shorten(level)}; it must be a number, a level specification or a Level"
+        )
 
-    def begin(self, indices: NDArray[np.int64], level: LevelResources | None = None, *, fresh: bool = True) -> None:
-        """Begin the next episode of some environments, each on the level that its key gives, or all on one level.
+    def begin(self, indices: NDArray[np.int64], *, fresh: bool = True) -> None:
+        """Begin the next episode of some environments, each on the level that its key gives.
 
         Args:
             indices: The environments.
-            level: The level of all of them.
             fresh: Whether their next step is their beginning, and plays nothing.
         """
-        chosen: list[LevelResources] = []
-        for i in indices.tolist():
-            self.episodes[i] += 1
-            if level is None:
-                episode = int(self.episodes[i])
-                number = self.sampling.choose(i, int(self.keys[i]), episode, self.num_levels)
-                chosen.append(self.resources(number))
-            else:
-                chosen.append(level)
-        self._grow(max((item.handle.state_bytes for item in chosen), default=0))
-        for i, item in zip(indices.tolist(), chosen, strict=True):
-            self._assign(i, item)
-        self.engine.restart(indices, fresh)
+        uniform = type(self.sampling) is UniformSampling
+        if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
+            self._begin(indices, self.keys[indices], self.episodes[indices] + 1, None, fresh=fresh)
 
-    def _grow(self, state_bytes: int) -> None:
-        if state_bytes > self.engine.stride:
-            self.engine.grow(state_bytes)
+    def _begin(
+        self,
+        indices: NDArray[np.int64],
+        keys: NDArray[np.uint64],
+        episodes: NDArray[np.int64],
+        level: LevelResources | None,
+        *,
+        fresh: bool,
+    ) -> None:
+        """Choose and load first, which may fail; then begin everything at once, which cannot."""
+        if level is not None:
+            chosen = [level.prepared()] * len(indices)
+        else:
+            drawn = zip(indices.tolist(), keys.tolist(), episodes.tolist(), strict=True)
+            numbers = [self.sampling.choose(i, key, episode, self.num_levels) for i, key, episode in drawn]
+            chosen = [self.resources(number).prepared() for number in numbers]
+        self.engine.begin(indices, chosen, keys, episodes, fresh)
 
-    def _assign(self, i: int, item: LevelResources) -> None:
-        if self._in_use[i] is item:
-            # The level stays; only its doors may differ from the start.
-            self.engine.set_paths(i, item.paths_of(0))
-            return
-        self._in_use[i] = item
-        self.engine.assign(i, item.handle, item.paths_of(0), item.background, item.limit_frames, item.gold, item.index)
+    def finish(self) -> None:
+        """Complete the step of the environments whose doors changed, with the distances of their new configuration.
 
-    def follow_doors(self) -> None:
-        """Give the environments whose doors changed in this step the distances of their new configuration."""
-        if not np.count_nonzero(self._doors_changed):
-            return
-        for i in np.flatnonzero(self._doors_changed).tolist():
-            self.engine.set_paths(i, self.resources_of(i).paths_of(self.doors_taken(i)))
+        If that is cut off, the next call does it.
+        """
+        for i in self.engine.unfinished():
+            self.engine.finish(i, self.resources_of(i).paths_of(self.doors_taken(i)))
 
     def doors_taken(self, i: int) -> int:
         """The door configuration of environment i."""
         return door_configuration(self.engine.states[i], self.resources_of(i).handle.geometry)
-
-    def restore(self, i: int, item: LevelResources, state: NDArray[np.uint8]) -> None:
-        """Put environment i into a saved state of a level."""
-        self._grow(item.handle.state_bytes)
-        self._assign(i, item)
-        row = self.engine.states[i]
-        row[: state.size] = state
-        row[state.size :] = 0
-        self.engine.set_paths(i, item.paths_of(self.doors_taken(i)))
-        self.engine.reread(i)
 
     @property
     def ninjas(self) -> NDArray[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,11 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ROWS
+from npp_env.runtime.engine import Assignment
+from npp_env.sim.geometry import geometry_of
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle
+from npp_env.sim.state_size import state_bytes_of
 
 FOREIGN_LEVEL = -1
 _GOLD = 2
@@ -37,6 +41,15 @@ class LevelResources:
     _cache: LevelCache
     _needs_graph: bool
     paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
+    assignment: Assignment | None = None  # the same for the engine; `prepared` makes it
+
+    def prepared(self) -> LevelResources:
+        """This, with all that an episode begins with."""
+        if self.assignment is None:
+            self.assignment = Assignment(
+                self.handle, self.paths_of(0), self.background, self.limit_frames, self.gold, self.index
+            )
+        return self
 
     def paths_of(self, doors: int) -> PathHandle | None:
         """The path distances of a door configuration; None if nothing needs them."""
@@ -83,20 +96,33 @@ class LevelLoader:
             index: Its number in a level set.
             limit_frames: Ticks after which an episode is truncated, 0 for never.
         """
-        background = None
-        if self.needs_background:
-            from npp_env.render.background import FRAME_BACKGROUND
-
-            background = self.cache.get(level, FRAME_BACKGROUND)
+        self.cache.prepare(level, partial(self._build, level))
+        background = self._background(level, self.cache)
         handle = handle_of(level, self.cache)
         gold = int(np.count_nonzero(level.records[:, 0] == _GOLD))
         key = (level.hash, level.name, index, limit_frames, self.needs_graph, background is None, id(handle))
         fresh = LevelResources(index, level, handle, gold, limit_frames, background, self.cache, self.needs_graph)
         return _shared.setdefault(key, fresh)
 
+    def _build(self, level: Level, cache: LevelCache) -> None:
+        """All that is needed from the start."""
+        geometry_of(level, cache)
+        self._background(level, cache)
+        if self.needs_graph:
+            from npp_env.graph.distances import fields_of
 
-def largest_state_bytes(levels: LevelSet, cache: LevelCache | None = None) -> int:
-    """Bytes that hold a state of any level of a set, as the `state` layout reserves them."""
+            fields_of(level, 0, cache)
+
+    def _background(self, level: Level, cache: LevelCache) -> NDArray[np.uint8] | None:
+        if not self.needs_background:
+            return None
+        from npp_env.render.background import FRAME_BACKGROUND
+
+        return cache.get(level, FRAME_BACKGROUND)
+
+
+def largest_state_bytes(levels: LevelSet) -> int:
+    """Bytes that hold a state of any level of a set, as the `state` layout reserves them; no level is compiled."""
     if not levels.is_finite:
         return _UNBOUNDED_STATE_BYTES
-    return max(handle_of(level, cache).state_bytes for level in levels)
+    return int(state_bytes_of(levels.record_counts()).max())

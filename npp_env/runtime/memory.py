@@ -19,8 +19,10 @@ from npp_env.level.model import Level
 from npp_env.observe.buffers import Observation
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ObservationSpec
+from npp_env.runtime.engine import Assignment
 from npp_env.runtime.episodes import Episodes
 from npp_env.runtime.level_resources import LevelResources
+from npp_env.runtime.step_results import ResultMemory
 from npp_env.sim.kernel import LevelHandle
 
 _ARRAY_HEADER_BYTES = 112
@@ -30,7 +32,8 @@ _LARGE_BYTES = 512
 # Shared by all environments of a process, or counted by name.
 _NOT_PRIVATE = (
     type, ModuleType, FunctionType, MethodType, BuiltinFunctionType,
-    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, LevelHandle, PathHandle, ObservationSpec, np.dtype,
+    EnvironmentConfig, Level, LevelCache, LevelSet, LevelResources, LevelHandle, PathHandle, Assignment,
+    ObservationSpec, np.dtype,
     gym.envs.registration.EnvSpec,
 )  # fmt: skip
 
@@ -140,13 +143,24 @@ class MemoryReport:
         }
 
 
-def memory_report(environment: Any, episodes: Episodes, buffers: Iterable[Observation]) -> MemoryReport:
-    """Every array and cache that an environment holds; memory shared with other environments stands once, marked so."""
+def memory_report(
+    environment: Any, episodes: Episodes, buffers: Iterable[Observation], results: ResultMemory | None = None
+) -> MemoryReport:
+    """Every array and cache that an environment holds; memory shared with other environments stands once, marked so.
+
+    Args:
+        environment: The environment.
+        episodes: Its episodes.
+        buffers: The arrays that its observations are written to.
+        results: The memory of its rewards, flags and infos, if it keeps any.
+    """
     engine = episodes.engine
     holdings = [Holding("states", "exact states", engine.states.nbytes)]
-    for name in ("slots", "rewards", "terminated", "truncated"):
+    for name in ("slots", "actions", "rewards", "terminated", "truncated", "ended"):
         holdings.append(Holding("states", name, getattr(engine, name).nbytes))
     holdings.append(Holding("states", "keys and episode numbers", episodes.keys.nbytes + episodes.episodes.nbytes))
+    if results is not None:
+        holdings.append(Holding("states", "rewards, flags and infos", results.nbytes))
     seen: set[int] = set()
     for number, arrays in enumerate(buffers):
         named = arrays if isinstance(arrays, dict) else {"observation": arrays}

@@ -9,16 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
-
-_MASK = 0xFFFFFFFFFFFFFFFF
-
-
-def episode_hash(key: int, episode: int) -> int:
-    """64 random bits for an episode: splitmix64 of the environment's key and the episode's number."""
-    z = (key + (episode + 1) * 0x9E3779B97F4A7C15) & _MASK
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & _MASK
-    return z ^ (z >> 31)
+from npp_env.level.validation import shorten
+from npp_env.runtime.draw import drawn_level, episode_hash
 
 
 class LevelSampling(Protocol):
@@ -40,7 +32,7 @@ class UniformSampling:
 
     def choose(self, environment: int, key: int, episode: int, count: int) -> int:
         """See `LevelSampling`."""
-        return 0 if count == 1 else episode_hash(key, episode) % count
+        return drawn_level(key, episode, count)
 
 
 class WeightedSampling:
@@ -51,9 +43,14 @@ class WeightedSampling:
     """
 
     def __init__(self, weights: Sequence[float] | NDArray[np.floating[Any]]) -> None:
-        values = np.asarray(weights, np.float64)
+        try:
+            values = np.asarray(weights, np.float64)
+        except (TypeError, ValueError, OverflowError):
+            values = np.empty((0, 0))
         if values.ndim != 1 or not np.isfinite(values).all() or (values < 0).any() or not values.sum() > 0:
-            raise ConfigError(f"sampling weights must be non-negative numbers with a positive sum, got {weights!r}")
+            raise ConfigError(
+                f"sampling weights must be non-negative numbers with a positive sum, got {shorten(weights)}"
+            )
         self._upper = np.cumsum(values) / values.sum()
 
     def choose(self, environment: int, key: int, episode: int, count: int) -> int:
@@ -92,4 +89,4 @@ def parse_sampling(sampling: Any) -> LevelSampling:
         return sampling  # type: ignore[no-any-return]
     if callable(sampling):
         return CurriculumSampling(sampling)
-    raise ConfigError(f"sampling is {sampling!r}; it must be 'uniform', a list of weights, or a function")
+    raise ConfigError(f"sampling is {shorten(sampling)}; it must be 'uniform', a list of weights, or a function")

@@ -1,31 +1,55 @@
-"""A saved episode: the exact state, the level it belongs to, and the episode's context, in a checked block of bytes."""
+"""A saved episode: the exact state, the level it belongs to, and the episode's context, in a checked block of bytes.
+
+A restore has two halves. `SavedState.prepare` checks everything, loads what the level needs, and may refuse;
+`carry_out` writes. So a call that restores many environments restores all of them or none.
+"""
 
 from __future__ import annotations
 
 import struct
-import zlib
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import StateError
-from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION
+from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION, check_row
+from npp_env.sim.checksum import CHECKSUM_BYTES, is_sealed, seal
+from npp_env.sim.doors import door_configuration
+from npp_env.sim.validity import check_state
 
 if TYPE_CHECKING:
+    from npp_env.observe.path_features import PathHandle
     from npp_env.runtime.episodes import Episodes
     from npp_env.runtime.level_resources import LevelResources
 
 _MAGIC = b"NPPE"
-_VERSION = 1
-# magic, version, reserved, state bytes, level hash, level index, limit, steps, return, key, episode, ended, CRC-32
-_HEADER = struct.Struct("<4sHHI16siiidQqB3xI")
+_VERSION = 2
+# magic, version, ended, state bytes, level hash, level index, limit, steps, return, key, episode
+_HEADER = struct.Struct("<4sHHI16siiidQq")
+_STATE_START = _HEADER.size + CHECKSUM_BYTES
+_NO_EPISODE = -1
+# What the fields of an episode's context may be, from its level's number to whether it has ended.
+_LEAST = (-1, 0, 0, -sys.float_info.max, 0, _NO_EPISODE, 0)
+_MOST = (2**31 - 1, 2**31 - 1, 2**30, sys.float_info.max, 2**63 - 1, 2**62, 1)
 
 
-@dataclass(frozen=True, slots=True)
-class SavedState:
-    """One environment's episode; the fields between hash and state stand in this order in the bytes."""
+class SavedState(NamedTuple):
+    """One environment's episode.
+
+    Attributes:
+        level_hash: Hash of its level.
+        level_index: Number of the level in its set, -1 for a level from elsewhere.
+        limit_frames: Ticks after which the episode is truncated, 0 for never.
+        episode_steps: Steps so far.
+        episode_return: Sum of rewards so far.
+        key: What the environment draws its levels from.
+        episode: Number of the episode since the key was drawn; -1 if both are unknown and stay as they are.
+        ended: Whether it waits for a restart.
+        state: uint8, the exact state; of a row of the `state` layout the whole row.
+        is_row: Whether it is such a row.
+    """
 
     level_hash: str
     level_index: int
@@ -34,8 +58,9 @@ class SavedState:
     episode_return: float
     key: int
     episode: int
-    ended: bool
+    ended: int
     state: NDArray[np.uint8]
+    is_row: bool = False
 
     @classmethod
     def of(cls, episodes: Episodes, i: int) -> SavedState:
@@ -50,37 +75,36 @@ class SavedState:
             float(slot["episode_return"]),
             int(episodes.keys[i]),
             int(episodes.episodes[i]),
-            bool(slot["ended"]),
+            int(episodes.engine.ended[i]),
             episodes.engine.states[i, : item.handle.state_bytes].copy(),
         )
 
-    def restore(self, episodes: Episodes, i: int, item: LevelResources | None = None) -> None:
-        """Put environment i into this state; nothing changes if the level does not fit.
+    def prepare(self, episodes: Episodes, i: int, item: LevelResources | None = None) -> Restoration:
+        """Check everything and load what is needed to put environment i into this state; nothing changes yet.
+
+        Args:
+            episodes: The environments.
+            i: Which of them.
+            item: The level, if it is not to be looked for.
 
         Raises:
-            StateError: The level is neither that of the environment nor in its set at the saved number.
+            StateError: It is damaged, no valid state of its level, or of a level that is neither that of the
+                environment nor in its set at the saved number.
         """
-        item = self.resources(episodes, i) if item is None else item
-        size = item.handle.state_bytes
-        if self.state.size < size or self.state[size:].any():
-            raise StateError(f"the state has {self.state.size} bytes, its level needs {size}")
-        episodes.restore(i, item, self.state[:size])
-        slots = episodes.engine.slots
-        slots["limit_frames"][i] = self.limit_frames
-        slots["episode_steps"][i] = self.episode_steps
-        slots["episode_return"][i] = self.episode_return
-        slots["ended"][i] = self.ended
-        slots["fresh"][i] = 0
-        if self.episode >= 0:
-            episodes.keys[i] = self.key
-            episodes.episodes[i] = self.episode
+        for value, low, high, name in zip(self[1:8], _LEAST, _MOST, self._fields[1:8], strict=True):
+            if not low <= value <= high:
+                raise StateError(f"{name} of the saved state is {value}; it must be {low} to {high}")
+        item = self._resources(episodes, i) if item is None else item
+        handle, state = item.handle, self.state
+        if self.is_row:
+            check_row(handle, state)
+            state = state[STATE_ROW.itemsize : STATE_ROW.itemsize + handle.state_bytes]
+        else:
+            check_state(handle, state)
+        paths = item.paths_of(door_configuration(state, handle.geometry))
+        return Restoration(self, episodes, i, item.prepared(), np.ascontiguousarray(state), paths)
 
-    def resources(self, episodes: Episodes, i: int) -> LevelResources:
-        """The level of this state, as environment i has it.
-
-        Raises:
-            StateError: The level is neither that of the environment nor in its set at the saved number.
-        """
+    def _resources(self, episodes: Episodes, i: int) -> LevelResources:
         present = episodes.present(i)
         if present is not None and present.level.hash == self.level_hash:
             return present
@@ -94,35 +118,64 @@ class SavedState:
         )
 
 
+class Restoration(NamedTuple):
+    """A restore that was checked, and waits to be carried out."""
+
+    saved: SavedState
+    episodes: Episodes
+    i: int
+    item: LevelResources
+    state: NDArray[np.uint8]
+    paths: PathHandle | None
+
+
+def carry_out(restorations: list[Restoration]) -> None:
+    """Restore all of them, in one call that nothing interrupts."""
+    for restoration in restorations[:1]:
+        restoration.episodes.engine.restore(restorations)
+
+
 def write_saved_state(saved: SavedState) -> bytes:
-    """The bytes of a saved state."""
-    state = saved.state.tobytes()
-    level, *context = (getattr(saved, entry.name) for entry in fields(saved)[:-1])
-    return _HEADER.pack(_MAGIC, _VERSION, 0, len(state), bytes.fromhex(level), *context, zlib.crc32(state)) + state
+    """The bytes of a saved state, all of them under one checksum."""
+    state = saved.state
+    header = _HEADER.pack(
+        _MAGIC,
+        _VERSION,
+        saved.ended,
+        state.size,
+        bytes.fromhex(saved.level_hash),
+        saved.level_index,
+        saved.limit_frames,
+        saved.episode_steps,
+        saved.episode_return,
+        saved.key,
+        saved.episode,
+    )
+    return seal(header, state.tobytes())
 
 
 def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
-    """Read what `write_saved_state` wrote, or a row of the `state` layout.
+    """Read what `write_saved_state` wrote, or a row of the `state` layout; `SavedState.prepare` checks the numbers.
 
     Raises:
-        StateError: It is foreign, truncated or of another version.
+        StateError: It is foreign, truncated, damaged or of another version.
     """
     if isinstance(data, np.ndarray):
         return _read_row(data)
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise StateError(f"a saved state is bytes or a uint8 row, got {type(data).__name__}")
     data = bytes(data)
-    if len(data) < _HEADER.size or data[:4] != _MAGIC:
+    if len(data) < _STATE_START or data[:4] != _MAGIC:
         raise StateError(f"not a saved state of an environment ({len(data)} bytes, beginning {data[:4]!r})")
-    _, version, _, size, digest, index, limit, steps, total, key, episode, ended, checksum = _HEADER.unpack_from(data)
+    _, version, ended, size, digest, index, limit, steps, total, key, episode = _HEADER.unpack_from(data)
     if version != _VERSION:
         raise StateError(f"the state has version {version}, this npp_env reads version {_VERSION}")
-    if len(data) != _HEADER.size + size:
-        raise StateError(f"the state is truncated or padded: {len(data)} bytes, want {_HEADER.size + size}")
-    if zlib.crc32(data[_HEADER.size :]) != checksum:
+    if len(data) != _STATE_START + size:
+        raise StateError(f"the state is truncated or padded: {len(data)} bytes, want {_STATE_START + size}")
+    if not is_sealed(data, _HEADER.size):
         raise StateError("the state is damaged: its checksum does not fit its bytes")
-    state = np.frombuffer(data, np.uint8, size, _HEADER.size)
-    return SavedState(digest.hex(), index, limit, steps, total, key, episode, bool(ended), state)
+    state = np.frombuffer(data, np.uint8, size, _STATE_START)
+    return SavedState(digest.hex(), index, limit, steps, total, key, episode, ended, state)
 
 
 def _read_row(row: NDArray[Any]) -> SavedState:
@@ -130,9 +183,10 @@ def _read_row(row: NDArray[Any]) -> SavedState:
         raise StateError(
             f"a state row is uint8 with more than {STATE_ROW.itemsize} elements, got {row.dtype} {row.shape}"
         )
-    header = np.ascontiguousarray(row[: STATE_ROW.itemsize]).view(STATE_ROW)[0]
+    # A copy, so that nobody can change it between the check and the restore.
+    row = row.copy()
+    header = row[: STATE_ROW.itemsize].view(STATE_ROW)[0]
     if header["version"] != STATE_ROW_VERSION:
         raise StateError(f"the state row has version {header['version']}, this npp_env reads {STATE_ROW_VERSION}")
     index, limit, steps = header[["level_index", "limit_frames", "episode_steps"]].item()
-    state = np.ascontiguousarray(row[STATE_ROW.itemsize :])
-    return SavedState(header["level"].tobytes().hex(), index, limit, steps, 0.0, 0, -1, False, state)
+    return SavedState(header["level"].tobytes().hex(), index, limit, steps, 0.0, 0, _NO_EPISODE, 0, row, is_row=True)

@@ -4,6 +4,7 @@ from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
     CELEBRATING, DEAD, DOOMED, FALLING, G_FALL, OFF, RISING, RUNNING, SKIDDING, SLIDING, STANDING, Ninja, World,
 )
+from npp_env.sim.validity cimport FARTHEST_PX, LATEST, Check, expect, expect_velocity
 
 # The game's own doubles: several are not the nearest to the fraction that they stand for.
 cdef double G_RISE = float.fromhex("0x1.6c16c16c16c16p-7")
@@ -16,6 +17,8 @@ cdef double F_STAND = float.fromhex("0x1.b93a6cec0b3b2p-1")
 cdef double F_WALL = float.fromhex("0x1.d29ae6860288cp-1")
 cdef double V_MAX = float.fromhex("0x1.aaaaaaaaaaaaap+1")
 cdef double TWO_THIRDS = 2.0 / 3.0
+# Rounding may leave a unit vector, or a share of a tick, a little above 1.
+cdef double LONGEST_NORMAL = 1 + 1e-9
 
 cdef enum Armed:
     JUMP_ARMED = 1
@@ -232,3 +235,36 @@ cdef void decide(World* w) noexcept nogil:
         decide_in_air(w, edge, armed)
     else:
         decide_on_floor(w, edge or (armed & JUMP_ARMED))
+
+
+cdef void check_ninja(Ninja* n, Check* check) noexcept nogil:
+    """What a ninja can be between two ticks; what it counts is compared elsewhere."""
+    expect(check, b"x", n.x, -FARTHEST_PX, FARTHEST_PX)
+    expect(check, b"y", n.y, -FARTHEST_PX, FARTHEST_PX)
+    expect_velocity(check, n.vx, n.vy)
+    if n.g != G_FALL:
+        expect(check, b"g", n.g, G_RISE, G_RISE)
+    if n.drag != D_SLOW:
+        expect(check, b"drag", n.drag, D_NORMAL, D_NORMAL)
+    expect(check, b"wn", n.wn, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"fnx", n.fnx, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"fny", n.fny, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"cnx", n.cnx, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"cny", n.cny, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"pnx", n.pnx, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"pny", n.pny, -LONGEST_NORMAL, LONGEST_NORMAL)
+    expect(check, b"fraction", n.fraction, 0, LONGEST_NORMAL)
+    expect(check, b"frame", n.frame, 0, LATEST)
+    expect(check, b"stamp", n.stamp, 0, LATEST)
+    expect(check, b"state", n.state, <int>STANDING, <int>OFF)
+    expect(check, b"air", n.air, 0, 1)
+    expect(check, b"walled", n.walled, 0, 1)
+    expect(check, b"h", n.h, -1, 1)
+    expect(check, b"jump_prev", n.jump_prev, 0, 1)
+    expect(check, b"hold", n.hold, 0, LONGEST_JUMP + 1)
+    expect(check, b"b_jump", n.b_jump, -1, BUFFER_TICKS)
+    expect(check, b"b_floor", n.b_floor, -1, BUFFER_TICKS)
+    expect(check, b"b_wall", n.b_wall, -1, BUFFER_TICKS)
+    expect(check, b"b_pad", n.b_pad, -1, PAD_TICKS)
+    expect(check, b"reserved0", n.reserved0, 0, 0)
+    expect(check, b"reserved1", n.reserved1, 0, 0)

@@ -25,5 +25,7 @@ def switches_taken(state: NDArray[np.uint8], geometry: Geometry) -> NDArray[np.u
 
 def door_configuration(state: NDArray[np.uint8], geometry: Geometry) -> int:
     """The configuration of one state (stride,) as a bit mask: the first of `switches_taken` is its lowest bit."""
+    if not len(geometry["doors"]):
+        return 0
     bits = np.packbits(switches_taken(state, geometry), bitorder="little")
     return int.from_bytes(bits.tobytes(), "little")

@@ -13,11 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.level.block import BlockFormat
+from npp_env.level.block import BlockFormat, require
 from npp_env.level.cache import Artifact, LevelCache, default_cache
+from npp_env.level.entity_kinds import EntityKind, kinds_where
 from npp_env.level.model import Level
-from npp_env.sim.entities.build import build_entities
-from npp_env.sim.kernel import complete_initial_state
+from npp_env.level.validation import count_records
+from npp_env.sim.cover import build_cover
+from npp_env.sim.entities.build import build_entities, initial_ninja
+from npp_env.sim.geometry_check import wrong_section
+from npp_env.sim.kernel import LevelHandle, complete_initial_state
+from npp_env.sim.state_size import state_bytes_of
 from npp_env.sim.structs import (
     CELLS,
     COLUMNS,
@@ -26,6 +31,7 @@ from npp_env.sim.structs import (
     EDGE_HAS_DOOR,
     EDGE_ROWS,
     ENTITY,
+    MOST_OUTLOOKS,
     ROWS,
     SWITCHED_EXIT,
     WALL,
@@ -36,16 +42,16 @@ from npp_env.sim.structs import (
 from npp_env.sim.tiles import (
     HORIZONTAL_FACING,
     HORIZONTAL_VALUE,
-    SOLID_PIXELS,
     TILE_SHAPES,
     VERTICAL_FACING,
     VERTICAL_VALUE,
+    solid_pixels,
 )
 
 GEOMETRY_FORMAT = BlockFormat(
     "compiled level",
     magic=0x4750504E,  # "NPPG"
-    version=3,
+    version=4,
     sections=(
         ("scalars", "<i4"),
         ("wall_start", "<u2"),
@@ -62,11 +68,16 @@ GEOMETRY_FORMAT = BlockFormat(
         ("react_order", "<u2"),
         ("mines", "<u2"),
         ("balls", "<u2"),
+        ("cover", "u1"),
+        ("outlooks", "u1"),
         ("solid", "u1"),
         ("initial", "u1"),
         ("digest", "u1"),
     ),
 )
+
+_WATCHING = sorted(kinds_where(watches=True))
+_TURRETS = sorted(kinds_where(family="rockets") | kinds_where(family="gauss_turrets"))
 
 
 class Geometry:
@@ -178,7 +189,7 @@ def build_edges(tiles: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], NDArray[np
 
 def build_solid(tiles: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """How many of the 144 pixels of each half cell [row, column] are solid."""
-    quarters = SOLID_PIXELS[tiles]  # (44, 25, 2, 2): column, row, lower half, right half
+    quarters = solid_pixels()[tiles]  # (44, 25, 2, 2): column, row, lower half, right half
     flat: NDArray[np.uint8] = quarters.transpose(1, 2, 0, 3).reshape(-1).astype(np.uint8)
     return flat
 
@@ -187,6 +198,23 @@ def starts_by_cell(cells: NDArray[np.int64]) -> NDArray[np.uint16]:
     """Where each cell begins in an array sorted by cell, with the end appended."""
     counts = np.bincount(cells, minlength=CELLS)
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint16)
+
+
+def _sights(
+    tiles: NDArray[np.uint8], entities: NDArray[Any], walls: NDArray[Any], cells: NDArray[np.int64]
+) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Cover and outlooks, where something watches the ninja; numbers the turrets that have an outlook."""
+    none = np.zeros(0, np.uint8)
+    cover = build_cover(walls, cells) if np.isin(entities["kind"], _WATCHING).any() else none
+    if not len(cover):
+        return cover, none
+    # Whoever opens compiled levels does without, and without the memory that it takes.
+    from npp_env.sim.outlook import build_outlooks
+
+    turrets = np.flatnonzero(np.isin(entities["kind"], _TURRETS))[:MOST_OUTLOOKS]
+    entities["outlook"][turrets] = 1 + np.arange(len(turrets))
+    places = np.stack([entities["x"][turrets], entities["y"][turrets]], axis=1).astype(np.float64)
+    return cover, build_outlooks(tiles, walls, cells, places).reshape(-1)
 
 
 def compile_level(level: Level) -> Geometry:
@@ -202,6 +230,7 @@ def compile_level(level: Level) -> Geometry:
     for door in table.doors[table.doors["switched"] != SWITCHED_EXIT]:
         edges = edges_v if door["vertical"] else edges_h
         edges[[door["edge_a"], door["edge_b"]]] |= EDGE_HAS_DOOR
+    cover, outlooks = _sights(tiles, table.entities, walls, cells)
     sections = {
         "scalars": np.array([table.ball_count, len(table.flags)], "<i4"),
         "wall_start": starts_by_cell(cells),
@@ -218,6 +247,8 @@ def compile_level(level: Level) -> Geometry:
         "react_order": table.react_order,
         "mines": table.mines,
         "balls": table.balls,
+        "cover": cover,
+        "outlooks": outlooks,
         "solid": build_solid(tiles),
         "initial": table.initial_state(level),
         "digest": np.frombuffer(bytes.fromhex(level.hash), np.uint8),
@@ -231,7 +262,19 @@ def _build_block(level: Level, cache: LevelCache) -> NDArray[np.uint8]:
     return compile_level(level).block
 
 
-GEOMETRY = Artifact("geometry", GEOMETRY_FORMAT.version, _build_block)
+def _check_block(level: Level, cache: LevelCache, block: NDArray[np.uint8]) -> None:
+    wrong = wrong_section(
+        LevelHandle(Geometry(block)),
+        level.records,
+        int(level.counts[EntityKind.DEATH_BALL]) & 0xFF,
+        bytes.fromhex(level.hash),
+        initial_ninja(level).tobytes(),
+        int(state_bytes_of(count_records(level.records)[None])[0]),
+    )
+    require(wrong is None, str(wrong))
+
+
+GEOMETRY = Artifact("geometry", GEOMETRY_FORMAT.version, _build_block, check=_check_block)
 """The compiled level as the level cache keeps it."""
 
 

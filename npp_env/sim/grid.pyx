@@ -1,4 +1,7 @@
-"""Grid edges: what stops drones, floor guards and thwumps (physics 3.4)."""
+"""Grid edges: what stops drones, floor guards and thwumps (physics 3.4).
+
+Beyond the grid every edge is like the last one: however far apart two places are, no walk is longer than the grid.
+"""
 
 from npp_env.sim.layout cimport DOOR_OPEN, EDGE_COLUMNS, EDGE_ROWS, EDGE_TILE_MASK, World
 
@@ -44,7 +47,7 @@ cdef inline bint blocks(World* w, unsigned char* edges, int edge, bint vertical)
 cdef bint col_free(World* w, int i, int j1, int j2, int step) noexcept nogil:
     """Whether one may leave half column i in direction step over half rows j1..j2."""
     cdef int j
-    for j in range(j1, j2 + 1):
+    for j in range(clamp(j1, EDGE_ROWS - 1), clamp(j2, EDGE_ROWS - 1) + 1):
         if blocks(w, w.level.edges_v, vertical_edge(i + 1 if step > 0 else i, j), True):
             return False
     return True
@@ -53,8 +56,21 @@ cdef bint col_free(World* w, int i, int j1, int j2, int step) noexcept nogil:
 cdef bint row_free(World* w, int i1, int i2, int j, int step) noexcept nogil:
     """Whether one may leave half row j in direction step over half columns i1..i2."""
     cdef int i
-    for i in range(i1, i2 + 1):
+    for i in range(clamp(i1, EDGE_COLUMNS - 1), clamp(i2, EDGE_COLUMNS - 1) + 1):
         if blocks(w, w.level.edges_h, horizontal_edge(i, j + 1 if step > 0 else j), False):
+            return False
+    return True
+
+
+cdef bint way_free(World* w, int i1, int i2, int j) noexcept nogil:
+    """Whether one may go along half row j between half columns i1 and i2, of which either may be the greater."""
+    cdef int line
+    if i1 > i2:
+        i1, i2 = i2, i1
+    if i1 == i2:
+        return True
+    for line in range(clamp(i1 + 1, EDGE_COLUMNS - 1), clamp(i2, EDGE_COLUMNS - 1) + 1):
+        if blocks(w, w.level.edges_v, vertical_edge(line, j), True):
             return False
     return True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import weakref
 
 from npp_env.level.cache import LevelCache, default_cache
@@ -12,7 +11,6 @@ from npp_env.sim.kernel import LevelHandle
 
 _handles: weakref.WeakKeyDictionary[LevelCache, weakref.WeakValueDictionary[str, LevelHandle]]
 _handles = weakref.WeakKeyDictionary()
-_lock = threading.Lock()
 
 
 def handle_of(level: Level, cache: LevelCache | None = None) -> LevelHandle:
@@ -21,10 +19,9 @@ def handle_of(level: Level, cache: LevelCache | None = None) -> LevelHandle:
     As long as anyone holds the handle, everyone who asks gets the same one.
     """
     cache = default_cache() if cache is None else cache
-    with _lock:
-        shared = _handles.setdefault(cache, weakref.WeakValueDictionary())
+    shared = _handles.setdefault(cache, weakref.WeakValueDictionary())
     handle = shared.get(level.hash)
     if handle is None:
-        # Threads that come here together agree on the first handle; another one is only garbage.
+        # Threads that come here together agree on the first; another one is only garbage, here and above.
         handle = shared.setdefault(level.hash, LevelHandle(geometry_of(level, cache)))
     return handle

@@ -1,4 +1,5 @@
 from npp_env.sim.layout cimport Level, World
+from npp_env.sim.turn cimport Turn
 
 cdef class LevelHandle:
     cdef object __weakref__
@@ -16,7 +17,9 @@ cdef class Batch:
     cdef unsigned char* base
     cdef size_t* levels
     cdef list handles
+    cdef readonly Turn turn
     cdef bint levels_missing(self, Py_ssize_t i)
+    cdef int check(self, Py_ssize_t n_inputs, Py_ssize_t first, Py_ssize_t last, int ticks) except -1
 
 cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* candidates) noexcept nogil
 cdef int advance_block(Level* level, unsigned char* block, int byte, int ticks, int stop) noexcept nogil

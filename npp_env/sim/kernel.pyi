@@ -3,6 +3,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.sim.turn import Turn
+
 class LevelHandle:
     geometry: Any
     address: int
@@ -14,6 +16,7 @@ class Batch:
     addresses: NDArray[np.uintp]
     num_envs: int
     stride: int
+    turn: Turn
     def __init__(self, num_envs: int, stride: int) -> None: ...
     def set_level(self, i: int, handle: LevelHandle) -> None: ...
     def level_of(self, i: int) -> LevelHandle | None: ...

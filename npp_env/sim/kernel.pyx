@@ -5,15 +5,17 @@ A level is a C struct of pointers into its compiled arrays, a state is a row of 
 
 import numpy as np
 
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy, memset
 from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
 from npp_env.sim.layout cimport (
     INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, MOST_CANDIDATES, OFF, Door, Entity, Level, Mover, Ninja, Wall, World, is_over,
 )
 from npp_env.sim.ninja cimport ninja_pass
+from npp_env.sim.turn cimport Turn
 
 from npp_env.errors import NppError, StateError
-from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, WALL, address_of
+from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, WALL
 
 cdef int MAX_TICKS_PER_CALL = 1_000_000
 
@@ -54,6 +56,7 @@ cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* can
     w.candidates = candidates
     w.n_candidates = 0
     w.candidates_cell = -1
+    w.watched_cell = -1
 
 
 cdef int advance_block(Level* level, unsigned char* block, int byte, int ticks, int stop) noexcept nogil:
@@ -100,7 +103,9 @@ cdef class LevelHandle:
         level.n_react = len(sections["react_order"])
         level.n_mines = len(sections["mines"])
         level.n_balls = len(sections["balls"])
+        level.n_cover = len(sections["cover"])
         level.ball_count = int(sections["scalars"][0])
+        level.n_flags = int(sections["scalars"][1])
         level.state_bytes = self.state_bytes
         level.wall_start = <unsigned short*>pointer_to(sections["wall_start"])
         level.walls = <Wall*>pointer_to(sections["walls"])
@@ -116,6 +121,8 @@ cdef class LevelHandle:
         level.react_order = <unsigned short*>pointer_to(sections["react_order"])
         level.mines = <unsigned short*>pointer_to(sections["mines"])
         level.balls = <unsigned short*>pointer_to(sections["balls"])
+        level.cover = <unsigned char*>pointer_to(sections["cover"])
+        level.outlooks = <unsigned char*>pointer_to(sections["outlooks"])
         level.solid = <unsigned char*>pointer_to(sections["solid"])
         level.initial = <unsigned char*>pointer_to(sections["initial"])
         level.digest = <unsigned char*>pointer_to(sections["digest"])
@@ -123,8 +130,12 @@ cdef class LevelHandle:
 
 
 cdef void* pointer_to(array):
-    """Address of the first element; the caller keeps the array alive."""
-    return <void*><size_t>address_of(array)
+    """Address of the first element of a contiguous array; the caller keeps the array alive."""
+    cdef Py_buffer view
+    PyObject_GetBuffer(array, &view, PyBUF_SIMPLE)
+    cdef void* place = view.buf
+    PyBuffer_Release(&view)
+    return place
 
 
 cdef inline bint check_ticks(int ticks):
@@ -135,7 +146,7 @@ cdef inline bint check_ticks(int ticks):
 
 
 cdef class Batch:
-    """States of many environments in one block of bytes, each on a level of its own.
+    """States of many environments in one block of bytes, each on a level of its own; for one thread at a time.
 
     Args:
         num_envs: Number of environments.
@@ -157,6 +168,7 @@ cdef class Batch:
         self.states = np.zeros((num_envs, stride), np.uint8)
         self.addresses = np.zeros(num_envs, np.uintp)
         self.handles = [None] * num_envs
+        self.turn = Turn("this simulation", "make a new one")
         self.base = <unsigned char*>pointer_to(self.states)
         self.levels = <size_t*>pointer_to(self.addresses)
 
@@ -186,7 +198,9 @@ cdef class Batch:
         if i < 0 or i >= self.num_envs or self.handles[i] is None:
             raise IndexError(f"environment {i} of {self.num_envs} has no level")
         cdef LevelHandle handle = self.handles[i]
+        self.turn.enter()
         restart_block(&handle.level, self.base + i * self.stride, self.stride)
+        self.turn.leave()
 
     def advance_one(self, Py_ssize_t i, int byte, int ticks=1, bint stop=True) -> int:
         """Advance environment i under one input byte (bit 0 jump, bit 1 right, bit 2 left).
@@ -202,14 +216,17 @@ cdef class Batch:
 
         Raises:
             IndexError: There is no environment i, or it has no level.
-            NppError: ticks is negative, or too large for a call that cannot be interrupted.
+            NppError: ticks is negative, or too large for a call that cannot be interrupted; or another call is under
+                way.
         """
         check_ticks(ticks)
         if i < 0 or i >= self.num_envs or self.levels_missing(i):
             raise IndexError(f"environment {i} of {self.num_envs} has no level")
         cdef int done
+        self.turn.enter()
         with nogil:
             done = advance_block(<Level*>self.levels[i], self.base + i * self.stride, byte, ticks, stop)
+        self.turn.leave()
         return done
 
     def advance(self, unsigned char[::1] inputs, int ticks=1, bint stop=True) -> None:
@@ -219,19 +236,27 @@ cdef class Batch:
     def advance_range(
         self, unsigned char[::1] inputs, Py_ssize_t first, Py_ssize_t last, int ticks=1, bint stop=True
     ) -> None:
-        """Advance environments first..last-1; safe to call from several threads on separate ranges."""
+        """Advance environments first..last-1, without the GIL."""
+        cdef Py_ssize_t i
+        self.check(inputs.shape[0], first, last, ticks)
+        self.turn.enter()
+        with nogil:
+            for i in range(first, last):
+                advance_block(<Level*>self.levels[i], self.base + i * self.stride, inputs[i], ticks, stop)
+        self.turn.leave()
+
+    cdef int check(self, Py_ssize_t n_inputs, Py_ssize_t first, Py_ssize_t last, int ticks) except -1:
+        """Refuse what cannot be advanced."""
         cdef Py_ssize_t i
         check_ticks(ticks)
-        if inputs.shape[0] != self.num_envs:
-            raise NppError(f"{inputs.shape[0]} inputs for {self.num_envs} environments")
+        if n_inputs != self.num_envs:
+            raise NppError(f"{n_inputs} inputs for {self.num_envs} environments")
         if first < 0 or last > self.num_envs:
             raise IndexError(f"environments {first}..{last} of {self.num_envs}")
         for i in range(first, last):
             if self.levels_missing(i):
                 raise IndexError(f"environment {i} of {self.num_envs} has no level")
-        with nogil:
-            for i in range(first, last):
-                advance_block(<Level*>self.levels[i], self.base + i * self.stride, inputs[i], ticks, stop)
+        return 0
 
     cdef bint levels_missing(self, Py_ssize_t i):
         """Whether environment i has no level yet."""

@@ -32,14 +32,29 @@ cdef enum NearBit:
 cdef enum EdgeBit:
     EDGE_TILE_MASK = 3, EDGE_HAS_DOOR = 4
 
+cdef enum:
+    OUTLOOK_UNKNOWN = 0, OUTLOOK_ROWS = 46, OUTLOOK_CLEAR = 255
+
 cdef enum EdgeValue:
     EDGE_SOLID = 2
+
+cdef enum CoverBit:
+    COVER_CLEARANCE = 15, COVER_LEFT = 16, COVER_RIGHT = 32, COVER_TOP = 64, COVER_BOTTOM = 128
 
 cdef enum ThwumpPhase:
     THWUMP_RETURNING = -1, THWUMP_RESTING = 0, THWUMP_CHARGING = 1
 
 cdef enum ShovePhase:
     SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING
+
+cdef enum RocketPhase:
+    ROCKET_IDLE, ROCKET_PREFIRE, ROCKET_HOMING
+
+cdef enum GaussPhase:
+    GAUSS_IDLE, GAUSS_TARGETING, GAUSS_PREFIRE, GAUSS_POSTFIRE
+
+cdef enum GunPhase:
+    GUN_IDLE, GUN_PREFIRE, GUN_FIRING, GUN_POSTFIRE
 
 cdef enum InputBit:
     INPUT_JUMP = 1, INPUT_RIGHT = 2, INPUT_LEFT = 4
@@ -66,12 +81,12 @@ cdef extern from *:
     /* Every family gives the numbers of its movers names of its own. */
     typedef struct {
         double x, y;
-        union { double vx, goal_x, beam, way_x; };
-        union { double vy, goal_y, normal, way_y; };
-        int stamp;
+        union { double vx, goal_x, beam, way_x, aim_x; };
+        union { double vy, goal_y, normal, way_y, aim_y; };
+        union { int stamp, ticks; };
         short cell;
-        union { signed char phase, run, sense; };
-        union { signed char direction, fresh, on_wall; };
+        union { signed char phase, run, sense, side; };
+        union { signed char direction, fresh, on_wall, age; };
     } NppMover;
     """
     ctypedef struct Mover "NppMover":
@@ -79,15 +94,19 @@ cdef extern from *:
         double vx, vy           # velocity of a bounce block or death ball
         double goal_x, goal_y   # of a drone
         double beam, normal     # angles of a laser: of its beam, and of its wall
-        double way_x, way_y     # direction in which a shove thwump was touched
+        double way_x, way_y     # direction in which a shove thwump was touched, or in which a rocket flies
+        double aim_x, aim_y     # aim point of a gauss turret; in the second mover of a gun drone its line of fire
         int stamp
+        int ticks               # how long the phase of a gauss turret or gun drone lasts: they are never listed
         short cell
-        signed char phase       # of a thwump or shove thwump
+        signed char phase       # of a thwump, shove thwump, gauss turret or gun drone
         signed char run         # of a floor guard: -1, 0 or 1
         signed char sense       # of a laser: 1 clockwise, -1 anticlockwise
         signed char direction   # of a drone: 0 to 3
         signed char fresh       # whether a shove thwump was touched in this tick
         signed char on_wall     # whether a laser crawls along a wall
+        signed char side        # in the second mover of a chaingun drone: to which side its bullets wander, -1, 0 or 1
+        signed char age         # ticks that a rocket turret has aimed, or that its rocket has gained speed
 
 cdef struct Wall:
     float x1, y1, x2, y2
@@ -98,14 +117,14 @@ cdef struct Entity:
     float x, y
     float x0, y0
     short slot, link
-    unsigned char kind, orientation, mode, reserved
+    unsigned char kind, orientation, mode, outlook
 
 cdef struct Door:
     short edge_a, edge_b, flag
     signed char vertical, switched
 
 cdef struct Level:
-    int n_entities, n_movers, n_doors, n_advance, n_react, n_mines, n_balls, ball_count, state_bytes
+    int n_entities, n_movers, n_doors, n_advance, n_react, n_mines, n_balls, n_cover, ball_count, n_flags, state_bytes
     unsigned short* wall_start
     Wall* walls
     unsigned short* listed_start
@@ -120,6 +139,8 @@ cdef struct Level:
     unsigned short* react_order
     unsigned short* mines
     unsigned short* balls
+    unsigned char* cover
+    unsigned char* outlooks
     unsigned char* solid
     unsigned char* initial
     unsigned char* digest
@@ -132,6 +153,7 @@ cdef struct World:
     unsigned short* candidates
     int n_candidates
     int candidates_cell
+    int watched_cell    # where shooters look for the ninja in this tick; -1 outside the map
     int jump
     # scratch of the ninja pass
     double xo, yo, vxo, vyo
@@ -146,6 +168,13 @@ cdef struct WallPoint:
     double x, y
     int side    # +1 if the wall shows its front, -1 if its back, 0 if there is no wall
     int wall    # its index
+
+# What a check of a state found, and what its rules count for the comparison with the ninja's own counts.
+cdef struct Check:
+    const char* field       # the first number that is wrong; NULL while there is none
+    double value, low, high
+    int entity              # whose number it is; -1 for the ninja
+    int gold, switches, arming
 
 cdef inline Mover* mover_of(World* w, Entity* e) noexcept nogil:
     return &w.movers[e.slot]

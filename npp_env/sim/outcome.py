@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 
 class NinjaState(IntEnum):
@@ -38,21 +34,11 @@ class Outcome(IntEnum):
         return "alive" if self is Outcome.RUNNING else self.name.lower().replace("_", " ")
 
 
-_OUTCOME_OF_STATE = np.full(len(NinjaState), Outcome.RUNNING, np.int64)
-_OUTCOME_OF_STATE[NinjaState.CELEBRATING] = Outcome.WON
-_OUTCOME_OF_STATE[NinjaState.DEAD] = Outcome.DIED
-_OUTCOME_BY_STATE = tuple(Outcome(value) for value in _OUTCOME_OF_STATE.tolist())
+_ENDS = {NinjaState.CELEBRATING: Outcome.WON, NinjaState.DEAD: Outcome.DIED}
+_OUTCOME_BY_STATE = tuple(_ENDS.get(state, Outcome.RUNNING) for state in NinjaState)
 
 
 def outcome_of(state: int, truncated: bool = False) -> Outcome:
     """The outcome of one ninja state; running out of time counts unless the ninja won or died."""
     outcome = _OUTCOME_BY_STATE[state]
     return Outcome.OUT_OF_TIME if truncated and outcome is Outcome.RUNNING else outcome
-
-
-def outcomes_of(states: NDArray[Any], truncated: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """The outcomes of many ninja states; a fresh array."""
-    outcomes = _OUTCOME_OF_STATE.take(states)
-    if np.count_nonzero(truncated):
-        outcomes[truncated] = Outcome.OUT_OF_TIME
-    return outcomes

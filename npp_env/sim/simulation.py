@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,16 @@ from numpy.typing import NDArray
 
 from npp_env.errors import StateError
 from npp_env.level.model import Level
+from npp_env.sim.checksum import CHECKSUM_BYTES, is_sealed, seal
 from npp_env.sim.geometry import Geometry, compile_level
 from npp_env.sim.kernel import Batch, LevelHandle
 from npp_env.sim.outcome import outcome_of
 from npp_env.sim.structs import INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT
+from npp_env.sim.validity import check_state
 from npp_env.sim.views import flags_view, movers_view, ninja_view
 
-STATE_VERSION = 1
-_STATE_HEADER = struct.Struct("<4sHHI16sI")  # magic, version, reserved, bytes, level hash, CRC-32 of the state
+STATE_VERSION = 2
+_STATE_HEADER = struct.Struct("<4sHHI16s4x")  # magic, version, reserved, bytes, level hash
 _STATE_MAGIC = b"NPPS"
 
 JUMP, RIGHT, LEFT = INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT
@@ -26,10 +27,8 @@ JUMP, RIGHT, LEFT = INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT
 
 def pack_state(level_hash: str, state: NDArray[np.uint8]) -> bytes:
     """A state with a header that says which level and version it belongs to."""
-    content = state.tobytes()
-    digest = bytes.fromhex(level_hash)
-    header = _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, digest, zlib.crc32(content))
-    return header + content
+    header = _STATE_HEADER.pack(_STATE_MAGIC, STATE_VERSION, 0, state.size, bytes.fromhex(level_hash))
+    return seal(header, state.tobytes())
 
 
 def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.uint8]:
@@ -43,18 +42,17 @@ def unpack_state(blob: bytes, level_hash: str, state_bytes: int) -> NDArray[np.u
     blob = bytes(blob)
     if len(blob) < _STATE_HEADER.size or blob[:4] != _STATE_MAGIC:
         raise StateError(f"not a saved state of npp_env ({len(blob)} bytes, beginning {blob[:4]!r})")
-    _, version, _, size, digest, checksum = _STATE_HEADER.unpack_from(blob)
+    _, version, _, size, digest = _STATE_HEADER.unpack_from(blob)
     if version != STATE_VERSION:
         raise StateError(f"the state has version {version}, this npp_env reads version {STATE_VERSION}")
     if digest.hex() != level_hash:
         raise StateError(f"the state belongs to level {digest.hex()}, this is level {level_hash}")
-    if size != state_bytes or len(blob) != _STATE_HEADER.size + size:
-        raise StateError(
-            f"the state is truncated or padded: {len(blob)} bytes, want {_STATE_HEADER.size + state_bytes}"
-        )
-    if zlib.crc32(blob[_STATE_HEADER.size :]) != checksum:
+    start = _STATE_HEADER.size + CHECKSUM_BYTES
+    if size != state_bytes or len(blob) != start + size:
+        raise StateError(f"the state is truncated or padded: {len(blob)} bytes, want {start + state_bytes}")
+    if not is_sealed(blob, _STATE_HEADER.size):
         raise StateError("the state is damaged: its checksum does not fit its bytes")
-    return np.frombuffer(blob, np.uint8, size, _STATE_HEADER.size)
+    return np.frombuffer(blob, np.uint8, size, start)
 
 
 class Simulation:
@@ -94,7 +92,7 @@ class Simulation:
             The number of ticks carried out.
 
         Raises:
-            NppError: ticks is negative, or more than a million.
+            NppError: ticks is negative, or more than a million; or another thread is inside.
         """
         return int(self._batch.advance_one(0, byte, ticks, stop))
 
@@ -129,7 +127,7 @@ class Simulation:
 
     def get_state(self) -> bytes:
         """A snapshot: a copy of the state's bytes behind a header."""
-        return pack_state(self.level.hash, self.state)
+        return self._batch.turn.run(pack_state, self.level.hash, self.state)
 
     def set_state(self, blob: bytes) -> None:
         """Restore a snapshot of the same level.
@@ -137,7 +135,9 @@ class Simulation:
         Raises:
             StateError: The blob is foreign, truncated, of another version or of another level.
         """
-        self.state[:] = unpack_state(blob, self.level.hash, self.handle.state_bytes)
+        state = unpack_state(blob, self.level.hash, self.handle.state_bytes)
+        check_state(self.handle, state)
+        self._batch.turn.run(np.copyto, self.state, state)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (type(self), self.level, self.get_state())

@@ -60,9 +60,9 @@ MOVER = np.dtype(
     [
         ("x", "<f8"),
         ("y", "<f8"),
-        ("u", "<f8"),  # goal, velocity, angle or direction: layout.pxd names them for each family
+        ("u", "<f8"),  # goal, velocity, angle, direction or aim: layout.pxd names them for each family
         ("v", "<f8"),
-        ("stamp", "<i4"),  # place in the list of its cell
+        ("stamp", "<i4"),  # place in the list of its cell; of what is never listed, ticks of its phase
         ("cell", "<i2"),  # where it is listed, -1 nowhere
         ("phase", "i1"),
         ("turn", "i1"),
@@ -96,7 +96,7 @@ ENTITY = np.dtype(
         ("kind", "u1"),
         ("orientation", "u1"),
         ("mode", "u1"),
-        ("reserved", "u1"),
+        ("outlook", "u1"),  # of a turret: 1 + number of its outlook, 0 if it has none
     ]
 )
 
@@ -123,6 +123,9 @@ NEAR_TOUCHABLE, NEAR_PUSHING, NEAR_MINE = 1, 2, 4
 EDGE_TILE_MASK, EDGE_HAS_DOOR = 3, 4
 EDGE_SOLID = 2
 
+# Bits of the cover of a cell: how far the nearest wall is, and which of its sides its tile walls from end to end.
+COVER_CLEARANCE, COVER_LEFT, COVER_RIGHT, COVER_TOP, COVER_BOTTOM = 15, 16, 32, 64, 128
+
 MINE_ARMED, MINE_IDLE, MINE_ARMING = range(3)
 
 # Bits of a door's flag: open, and the switch taken; a regular door counts the ticks since the last contact instead.
@@ -130,9 +133,16 @@ DOOR_OPEN, DOOR_TAKEN, DOOR_TICK = 1, 2, 2
 
 THWUMP_RETURNING, THWUMP_RESTING, THWUMP_CHARGING = -1, 0, 1
 SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING = range(4)
+ROCKET_IDLE, ROCKET_PREFIRE, ROCKET_HOMING = range(3)
+GAUSS_IDLE, GAUSS_TARGETING, GAUSS_PREFIRE, GAUSS_POSTFIRE = range(4)
+GUN_IDLE, GUN_PREFIRE, GUN_FIRING, GUN_POSTFIRE = range(4)
 INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT = 1, 2, 4
 FACING_RIGHT, FACING_DOWN, FACING_LEFT, FACING_UP = 0, 2, 4, 6
 
+# What a turret can see of a cell: unknown, hidden behind an upright border of cells (1 + its number) or a level one
+# (OUTLOOK_ROWS + its number), or all of it.
+OUTLOOK_UNKNOWN, OUTLOOK_ROWS, OUTLOOK_CLEAR = 0, 1 + COLUMNS + 1, 255
+MOST_OUTLOOKS = 255
 
 _DIAGONAL = 0.7071067811865476
 ORIENTATION_VECTORS = (
@@ -167,4 +177,6 @@ def address_of(array: NDArray[Any]) -> int:
     """Address of the first byte of a contiguous array; the caller keeps the array alive."""
     if not array.flags.c_contiguous:
         raise ValueError("the array is not contiguous")
-    return int(array.__array_interface__["data"][0])
+    # numpy spells out the fields of a structured array for its interface, which takes longer than a view.
+    plain = array if array.dtype.names is None else array.view(np.uint8)
+    return int(plain.__array_interface__["data"][0])

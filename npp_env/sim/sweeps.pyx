@@ -6,12 +6,13 @@ left out only with a margin (`SLACK_PX`) that is many orders of magnitude above 
 
 from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
-    COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, World, column_of, ifloor, row_of,
+    COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, World, column_of, ifloor, row_of,
 )
 from npp_env.sim.walls cimport ARC_RADIUS, is_open
 
 cdef double SLACK_PX = 0.01
-cdef double RAY_PX = 2000.0
+# A ray is so long that its sweep takes an end of a wall for met from up to 0.0001 px beside it.
+cdef double RAY_SLACK_PX = 0.05
 
 
 cdef double sweep_point(double a, double b, double x, double y, double vx, double vy, double rho) noexcept nogil:
@@ -175,52 +176,88 @@ cdef double sweep(World* w, double x, double y, double vx, double vy, double rho
     return result
 
 
+# Where a ray stands along one axis.
+cdef struct Axis:
+    int cell, step
+    double next     # length of the ray up to the next cell
+    double delta    # from cell to cell
+
+
+cdef inline Axis axis_of(double position, double d) noexcept nogil:
+    """The cells that a ray from a position in direction d will walk along an axis."""
+    cdef Axis axis = Axis(ifloor(position / 24), 0, 999999.0, 0.0)
+    if d > 0:
+        axis.step = 1
+        axis.next = ((axis.cell + 1) * 24 - position) / d
+        axis.delta = 24 / d
+    elif d < 0:
+        axis.step = -1
+        axis.next = (axis.cell * 24 - position) / d
+        axis.delta = -24 / d
+    return axis
+
+
+cdef inline bint step_on(Axis* axis, int cells) noexcept nogil:
+    """Go on to the next cell; returns whether there is one."""
+    axis.cell += axis.step
+    axis.next += axis.delta
+    return 0 <= axis.cell < cells
+
+
+cdef inline double beside(double a, double b, double x, double y, double dx, double dy) noexcept nogil:
+    """How far to the side of a ray from (x, y) along a unit direction the point (a, b) lies."""
+    return (a - x) * dy - (b - y) * dx
+
+
+cdef inline bint passes_by(Wall* wall, double x, double y, double dx, double dy) noexcept nogil:
+    """Whether a wall lies wholly to one side of a ray, with a margin; an arc lies within its ends and its corner."""
+    cdef double x1 = wall.x1
+    cdef double y1 = wall.y1
+    cdef double x2 = wall.x2
+    cdef double y2 = wall.y2
+    cdef double a, b, c
+    if wall.kind >= WALL_CONVEX:
+        x2 = x1 + ARC_RADIUS * x2
+        y2 = y1 + ARC_RADIUS * y2
+        a = beside(x2, y1, x, y, dx, dy)
+        b = beside(x1, y2, x, y, dx, dy)
+        c = beside(x2, y2, x, y, dx, dy)
+    else:
+        a = beside(x1, y1, x, y, dx, dy)
+        b = beside(x2, y2, x, y, dx, dy)
+        c = a
+    if a > 0:
+        return a > RAY_SLACK_PX and b > RAY_SLACK_PX and c > RAY_SLACK_PX
+    return a < -RAY_SLACK_PX and b < -RAY_SLACK_PX and c < -RAY_SLACK_PX
+
+
+cdef double ray_in_cell(World* w, int cell, double x, double y, double dx, double dy) noexcept nogil:
+    """Distance along the unit direction to the first active wall of a cell; 2000 if there is none."""
+    cdef double best = 1.0
+    cdef double tau
+    cdef int i
+    for i in range(w.level.wall_start[cell], w.level.wall_start[cell + 1]):
+        if passes_by(&w.level.walls[i], x, y, dx, dy) or is_open(w, i):
+            continue
+        tau = sweep_wall(w, i, x, y, RAY_PX * dx, RAY_PX * dy, 0.0)
+        if tau < best:
+            best = tau
+    return RAY_PX * best
+
+
 cdef double ray_length(World* w, double x, double y, double dx, double dy) noexcept nogil:
     """Distance along the unit direction to the first active wall; 2000 if there is none."""
-    cdef int c = ifloor(x / 24)
-    cdef int r = ifloor(y / 24)
-    cdef int step_c = 0
-    cdef int step_r = 0
-    cdef double delta_x = 0.0
-    cdef double delta_y = 0.0
-    cdef double next_x = 999999.0
-    cdef double next_y = 999999.0
-    cdef double best, tau
-    cdef int i, cell
-    if dx > 0:
-        step_c = 1
-        delta_x = 24 / dx
-        next_x = ((c + 1) * 24 - x) / dx
-    elif dx < 0:
-        step_c = -1
-        delta_x = -24 / dx
-        next_x = (c * 24 - x) / dx
-    if dy > 0:
-        step_r = 1
-        delta_y = 24 / dy
-        next_y = ((r + 1) * 24 - y) / dy
-    elif dy < 0:
-        step_r = -1
-        delta_y = -24 / dy
-        next_y = (r * 24 - y) / dy
-    while True:
-        cell = min(max(c, 0), COLUMNS - 1) * ROWS + min(max(r, 0), ROWS - 1)
-        best = 1.0
-        for i in range(w.level.wall_start[cell], w.level.wall_start[cell + 1]):
-            if is_open(w, i):
-                continue
-            tau = sweep_wall(w, i, x, y, RAY_PX * dx, RAY_PX * dy, 0.0)
-            if tau < best:
-                best = tau
-        if best < 1:
-            return RAY_PX * best
-        if next_x < next_y:
-            c += step_c
-            next_x += delta_x
-            if c < 0 or c >= COLUMNS:
-                return RAY_PX
-        else:
-            r += step_r
-            next_y += delta_y
-            if r < 0 or r >= ROWS:
-                return RAY_PX
+    cdef Axis column = axis_of(x, dx)
+    cdef Axis row = axis_of(y, dy)
+    cdef double length
+    cdef int _step
+    # No way through the level is longer; and what is no direction leads nowhere.
+    for _step in range(COLUMNS + ROWS):
+        length = ray_in_cell(
+            w, min(max(column.cell, 0), COLUMNS - 1) * ROWS + min(max(row.cell, 0), ROWS - 1), x, y, dx, dy
+        )
+        if length < RAY_PX:
+            return length
+        if not (step_on(&column, COLUMNS) if column.next < row.next else step_on(&row, ROWS)):
+            break
+    return RAY_PX

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -110,8 +111,12 @@ HORIZONTAL_VALUE = _slots(_VALUE, vertical=False)  # (256, 6)
 VERTICAL_VALUE = _slots(_VALUE, vertical=True)  # (256, 6)
 
 
-def _solid_pixels() -> NDArray[np.uint8]:
-    """Solid pixels of each quarter [lower, right] of all 256 tile ids, 0..144, sampled at pixel centres."""
+@cache
+def solid_pixels() -> NDArray[np.uint8]:
+    """Solid pixels of each quarter [lower, right] of all 256 tile ids, 0..144, sampled at pixel centres.
+
+    Computed when first asked for: whoever opens compiled levels does without. One read-only array.
+    """
     counts = np.zeros((256, 2, 2), np.uint8)
     y, x = np.mgrid[0:24, 0:24] + 0.5
     for tile, shape in enumerate(TILE_SHAPES):
@@ -142,6 +147,3 @@ def _half_tile(tile: int, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDA
         case 5:
             return x < 12
     return np.zeros_like(x, bool)
-
-
-SOLID_PIXELS = _solid_pixels()  # (256, 2, 2)

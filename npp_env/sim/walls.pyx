@@ -135,7 +135,7 @@ cdef WallPoint nearest_plain(World* w, double x, double y, double reach) noexcep
                 continue
             point = closest_on_wall(w, i, x, y)
             q = (x - point.x) * (x - point.x) + (y - point.y) * (y - point.y)
-            if q < best or (q == best and walls[i].door >= 0 and walls[found.wall].door < 0):
+            if q < best or (q == best and found.side != 0 and walls[i].door >= 0 and walls[found.wall].door < 0):
                 best = q
                 found = point
     return found

@@ -13,6 +13,7 @@ from npp_env.graph import NO_NODE, DistanceFields, NodeKind, dijkstra, fields_of
 from npp_env.graph.distances import AFTER_OPENING, DIRECTLY
 from npp_env.graph.picture import draw_graph
 from npp_env.level.cache import LevelCache
+from npp_env.level.cache_store import ArtifactStore
 from npp_env.level.shipped import load_shipped, shipped_level_names
 
 EXIT = [(3, 6.5, 0.5, 0), (4, 4.5, 0.5, 0)]
@@ -144,7 +145,8 @@ def test_fields_are_shared_and_bounded(tmp_path):
     for config in range(16):
         fields_of(level, config, cache)
     assert cache.report()["distances"].builds == 16
-    assert len(list(tmp_path.rglob("*.distances*.npy"))) == 1
+    (file,) = ArtifactStore(tmp_path).files()
+    assert [name for name, _ in file.artifacts].count("distances") == 1
     with pytest.raises(ConfigError):
         fields_of(level, 16, cache)
     small = LevelCache(budget_bytes=30_000, persist=False)

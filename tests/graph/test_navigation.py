@@ -18,6 +18,7 @@ from npp_env.graph import NO_NODE, EdgeKind, NavigationGraph, NodeKind, graph_of
 from npp_env.graph.free_space import FIT_RADIUS_PX, arc_distance, blocked_image, segment_distance
 from npp_env.level import read_map
 from npp_env.level.cache import LevelCache
+from npp_env.level.cache_store import ArtifactStore
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.sim.doors import door_configuration
 from npp_env.sim.geometry import compile_level, full_tiles
@@ -264,4 +265,5 @@ def test_processes_that_start_together_do_no_harm(tmp_path):
     outputs = {process.communicate()[0] for process in processes}
     assert [process.returncode for process in processes] == [0] * 4
     assert len(outputs) == 1
-    assert sorted(path.name.split(".")[1] for path in tmp_path.rglob("*.npy")) == ["distances", "geometry", "graph"]
+    (file,) = ArtifactStore(tmp_path).files()
+    assert sorted(name for name, _ in file.artifacts) == ["distances", "geometry", "graph"]

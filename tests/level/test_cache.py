@@ -232,3 +232,69 @@ def test_environment_variable_and_platform_decide_the_directory(tmp_path, monkey
 def test_negative_budget_is_refused():
     with pytest.raises(ConfigError, match="budget_bytes is -1"):
         LevelCache(budget_bytes=-1)
+
+
+def test_what_is_prepared_is_one_file_and_built_once(tmp_path):
+    built = []
+
+    def artifact(name, **options):
+        def build(level, cache):
+            built.append(name)
+            return np.arange(100) if name == "first" else cache.get(level, artifact("first")) + 1
+
+        return Artifact(name, 1, build, **options)
+
+    def build_all(cache):
+        cache.get(LEVEL, artifact("second"))
+        cache.get(LEVEL, artifact("unstored", persisted=False))
+
+    cache = LevelCache(directory=tmp_path)
+    cache.prepare(LEVEL, build_all)
+    assert built == ["second", "first", "unstored"]
+    for name, options in (("first", {}), ("second", {}), ("unstored", {"persisted": False})):
+        assert cache.get(LEVEL, artifact(name, **options)).tolist() == list(
+            range(name != "first", 100 + (name != "first"))
+        )
+        assert cache.get(LEVEL, artifact(name, **options)) is cache.get(LEVEL, artifact(name, **options))
+    assert len(built) == 3
+    report = cache.report()
+    assert [report[name].builds for name in ("first", "second", "unstored")] == [1, 1, 1]
+    assert [report[name].mapped_bytes for name in ("first", "second", "unstored")] == [800, 800, 0]
+    assert cache.get(LEVEL, artifact("first")).base.file is cache.get(LEVEL, artifact("second")).base.file
+    (file,) = cache.store.files()
+    assert sorted(name for name, _ in file.artifacts) == ["first", "second"]
+    # With a file there is nothing to prepare.
+    again = LevelCache(directory=tmp_path)
+    again.prepare(LEVEL, lambda cache: pytest.fail("prepared again"))
+    assert again.get(LEVEL, artifact("second"))[0] == 1
+    assert len(built) == 3
+
+
+@pytest.mark.parametrize("persist", [True, False])
+def test_what_cannot_be_stored_is_prepared_in_memory(tmp_path, persist):
+    (tmp_path / "file").write_text("not a directory")
+    cache = LevelCache(directory=tmp_path / "file" / "cache", persist=persist)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        cache.prepare(LEVEL, lambda cache: cache.get(LEVEL, numbered()))
+        assert cache.get(LEVEL, numbered())[5] == 5
+    assert len(caught) == persist
+    use = cache.report()["numbers"]
+    assert (use.builds, use.private_bytes, use.mapped_bytes) == (1, 2000, 0)
+
+
+def test_threads_prepare_once(tmp_path):
+    cache = LevelCache(directory=tmp_path)
+    calls = []
+
+    def build(apart):
+        calls.append(1)
+        time.sleep(0.05)
+        apart.get(LEVEL, numbered())
+
+    threads = [threading.Thread(target=cache.prepare, args=(LEVEL, build)) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(calls) == 1

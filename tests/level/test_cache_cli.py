@@ -36,12 +36,14 @@ def test_warm_info_clear(folder, capsys):
 
     _, out, _ = run(capsys, "info", *where)
     info = json.loads(out)
-    files = list((folder / "cache").rglob("*.npy"))
+    files = list((folder / "cache").rglob("*.nppc"))
     assert info["levels"] == 3
-    assert info["total"] == {"files": 9, "bytes": sum(path.stat().st_size for path in files)}
+    assert info["total"] == {"files": 3, "bytes": sum(path.stat().st_size for path in files)}
+    assert {name: row["arrays"] for name, row in info["artifacts"].items()} == dict.fromkeys(warmed["artifacts"], 3)
+    assert 0 < sum(row["bytes"] for row in info["artifacts"].values()) < info["total"]["bytes"]
 
     _, out, _ = run(capsys, "clear", *where)
-    assert json.loads(out)["files"] == 9
+    assert json.loads(out)["files"] == 3
     _, out, _ = run(capsys, "info", *where)
     assert json.loads(out)["total"] == {"files": 0, "bytes": 0}
 
@@ -50,8 +52,8 @@ def test_tables_for_people(folder, capsys):
     where = ("--directory", folder / "cache")
     for action, words in (
         (("warm", folder / "levels"), ["3 of 3 levels", "graph", "built"]),
-        (("info",), ["3 levels", "distances", "total"]),
-        (("clear",), ["9 files removed"]),
+        (("info",), ["3 levels in 3 files", "distances"]),
+        (("clear",), ["3 files removed"]),
     ):
         code, out, _ = run(capsys, *action, *where)
         assert code == 0

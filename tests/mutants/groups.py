@@ -16,8 +16,10 @@ GOLDEN: Step = ("tests/sim/test_golden.py",)
 STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
 MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
 LASERS: Step = ("tests/sim/test_lasers.py",)
+SHOOTERS: Step = ("tests/sim/test_shooters.py", "tests/sim/test_sight.py", "tests/sim/test_shooters_reading.py")
 NINJA: Step = ("tests/sim/test_ninja.py",)
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
+THREADS: Step = ("tests/runtime/test_thread_pool.py", "-k", "not fork and not exit")
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
 
 GROUPS: dict[str, tuple[Step, ...]] = {
@@ -32,16 +34,23 @@ GROUPS: dict[str, tuple[Step, ...]] = {
         ("tests/graph/test_navigation.py", "tests/graph/test_images.py"),
     ),
     "graph-features": (GRAPHS,),
+    "kept-graphs": (("tests/observe/test_kept_graphs.py",),),
     "frames": (
         ("tests/reference/test_frames.py",),
         ("tests/render/test_frames.py", "tests/render/test_tile_coverage.py"),
     ),
     "episodes": (EPISODES, REWARDS),
+    "threads": (THREADS,),
     "layouts": (LAYOUTS, ENVIRONMENTS),
     "buffers": (LAYOUTS,),
     "decoder": (LAYOUTS, DECODED),
     "packing": (LAYOUTS, ("tests/rollouts/test_packing.py", "tests/rollouts/test_state_store.py")),
+    "levels": (
+        ("tests/level/test_pack.py", "tests/level/test_model.py", "tests/level/test_doubts.py"),
+        ("tests/level/test_pack_files.py",),
+    ),
     "entities": ((*STILL, *MOVING), GOLDEN, LASERS),
     "lasers": (LASERS, BEAMS),
+    "shooters": (SHOOTERS,),
     "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

@@ -13,6 +13,7 @@ from golden_levels import golden
 from play import held_actions
 from reference import vectors
 from reference.graph import graph_of
+from reference.levels import random_level
 from reference.paths import reachability_rows
 from reference.scene import scene_of
 
@@ -31,6 +32,8 @@ UNITS = {
     "dx": (1056, "px"),
     "dy": (600, "px"),
     "radius": (24, "px"),
+    "aim_dx": (1056, "px"),
+    "aim_dy": (600, "px"),
     "switch_distance": (4000, "px"),
     "exit_distance": (4000, "px"),
     "objective_distance": (4000, "px"),
@@ -59,8 +62,8 @@ def exact_row(key, scene, level, found) -> np.ndarray:
 
 
 def worst_errors(steps: int = 25) -> dict[tuple[str, str], float]:
-    """Worst error by key and field, over random play on the golden levels."""
-    levels = [read_map(item.map) for item in golden()[::4]]
+    """Worst error by key and field, over random play on the golden levels and some that hold every kind."""
+    levels = [*(read_map(item.map) for item in golden()[::4]), *(random_level(seed) for seed in range(6))]
     env = npp_env.NppEnv({"observation": {"keys": list(FIELDS)}}, levels=levels)
     worst: dict[tuple[str, str], float] = {}
     for number, level in enumerate(levels):

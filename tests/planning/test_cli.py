@@ -74,6 +74,9 @@ def test_sheet(tmp_path, capsys):
     output = tmp_path / "sheet.png"
     assert run(levels_sheet, "shipped:first_steps", "--columns", "4", "-o", str(output), "--json") == 0
     assert json.loads(capsys.readouterr().out)["levels"] == 6
+    finite = tmp_path / "finite.png"
+    assert run(levels_sheet, "generated:towers?seeds=3-5", "-o", str(finite), "--json") == 0
+    assert json.loads(capsys.readouterr().out)["levels"] == 3
     picture = cv2.imread(str(output))
     assert picture.shape == (2 * (150 + 16 + 6) + 6, 4 * (264 + 6) + 6, 3)
     # Six pictures, and nothing in the two places behind them.
@@ -83,7 +86,7 @@ def test_sheet(tmp_path, capsys):
         (("-o", str(output)), "-f overwrites it"),
         (("-o", str(tmp_path / "a.jpg")), "the sheet is a PNG"),
         (("-o", str(output), "-f", "--columns", "0"), "--columns 0"),
-        (("generated:towers", "-o", str(output), "-f"), "an endless set"),
+        (("generated:towers", "-o", str(output), "-f"), "this set has no end; give it one with seeds=FIRST-LAST"),
     ):
         with pytest.raises(NppError, match=message):
             run(levels_sheet, *arguments)

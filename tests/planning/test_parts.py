@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from npp_env.graph.navigation import graph_of
+from npp_env.level import Level
 from npp_env.level.cache import LevelCache
 from npp_env.level.shipped import load_shipped
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
@@ -130,3 +132,55 @@ def test_shortener_never_gets_longer_and_always_wins():
         simulation.advance(byte)
     assert simulation.outcome == "won"
     assert simulation.ninja["frame"] == len(short)
+
+
+def corridor_level(records, exits):
+    tiles = np.ones((23, 42), np.uint8)
+    tiles[11, 2:40] = 0
+    counts = np.zeros(40, np.uint16)
+    counts[3] = exits
+    return Level.from_parts(tiles, [(0, 20, 50, 0, 0), *records], counts=counts)
+
+
+@pytest.mark.parametrize(
+    "level",
+    [
+        corridor_level([(3, 110, 50, 0, 0)] * 30 + [(4, 60 + k, 50, 0, 0) for k in range(30)], exits=30),
+        corridor_level(
+            [(3, 150, 50, 0, 0), (4, 145, 50, 0, 0)]
+            + [record for k in range(40) for record in ((6, 60 + 2 * k, 50, 0, 0), (7, 22 + k // 2, 50, 0, 0))],
+            exits=1,
+        ),
+    ],
+    ids=["30 exits", "40 locked doors"],
+)
+def test_guide_does_not_try_all_orders_of_many_switches(level):
+    cache = LevelCache(persist=False)
+    guide = Guide(graph_of(level, cache), geometry_of(level, cache))
+    assert np.isfinite(guide.distance_from_spawn())
+    assert len(guide._tables) <= 4
+
+
+def test_guide_judges_no_more_configurations_than_it_has_tables_for():
+    doors = [record for k in range(40) for record in ((8, 60 + 2 * k, 50, 0, 0), (9, 22 + k // 2, 50, 0, 0))]
+    level = corridor_level([(3, 150, 50, 0, 0), (4, 145, 50, 0, 0), *doors], exits=1)
+    cache = LevelCache(persist=False)
+    guide = Guide(graph_of(level, cache), geometry_of(level, cache))
+    many = np.arange(600)
+    judged = guide.judged(many)
+    own = judged == many
+    assert 100 < np.count_nonzero(own) <= len(guide._tables) <= 260
+    assert (judged[~own] == 0).all()
+
+
+def test_movers_count_for_a_key_alike_however_they_are_grouped(monkeypatch):
+    geometry = geometry_of(CAROUSEL, LevelCache(persist=False))
+    simulation = Simulation(CAROUSEL, geometry)
+    states = []
+    for _ in range(40):
+        simulation.advance(2, 3, stop=False)
+        states.append(simulation.state.copy())
+    keys = StateKeys(geometry, Resolution())
+    together = keys.of(np.array(states), np.zeros(40, np.int64))
+    monkeypatch.setattr("npp_env.planning.keys._BLOCK_NUMBERS", 1)
+    assert (keys.of(np.array(states), np.zeros(40, np.int64)) == together).all()

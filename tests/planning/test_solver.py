@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -112,6 +113,21 @@ def test_a_budget_too_small_for_the_states_of_a_level():
     level = corridor(f"ninja 22 50\nexit 78 50\nexit-switch 74 42\n{drones}")
     with pytest.raises(ConfigError, match="the budget is 16 MB"):
         solve(level, budget=SolveBudget(memory_mb=16))
+
+
+def test_slow_ticks_count_for_several():
+    turrets = "\n".join(f"laser-turret {10 + k % 150} 46 right" for k in range(1000))
+    level = corridor(f"ninja 22 50\nexit 78 50\nexit-switch 74 42\n{turrets}")
+    statistics = solve(level, budget=SolveBudget(ticks=3_000_000, shorten_ticks=0)).statistics
+    # A tick is thought to take a third of a millisecond in the mean; an ordinary one takes 300 ns.
+    assert statistics.ticks < 20_000
+
+
+def test_states_that_do_not_fit_are_not_made_shorter(monkeypatch):
+    level = load_shipped("first_steps/jump")
+    monkeypatch.setattr("npp_env.planning.shorten.CANDIDATES", 1 << 20)
+    statistics = solve(level, budget=replace(QUICK, memory_mb=32)).statistics
+    assert statistics.shorten_ticks == 0
 
 
 def test_time_is_up():

@@ -6,17 +6,16 @@ import json
 import os
 import pickle
 import struct
-import sys
-import types
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npp_env.errors import MissingDependencyError
-from npp_env.profiling import MemoryTracker, SnapshotError, Verdict, read_snapshots
+from npp_env.profiling import MemoryTracker, SnapshotError, Verdict, read_snapshots, torch_snapshot
 from npp_env.profiling.safe_pickle import load_plain_pickle, loads_plain_pickle
 from npp_env.profiling.tensorboard_scalars import correlate, read_scalars
+from profiling.event_writer import write_events
 
 KB = 1024
 MB = 2**20
@@ -221,25 +220,18 @@ def test_an_empty_or_missing_folder_is_an_error(tmp_path):
         read_snapshots(tmp_path / "nowhere")
 
 
-def test_a_missing_tensorboard_is_named_with_its_pip_line(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tensorboard.backend.event_processing.event_accumulator", None)
-    monkeypatch.setitem(sys.modules, "tensorboard", None)
-    with pytest.raises(MissingDependencyError, match="pip install tensorboard"):
-        read_scalars(tmp_path)
-
-
-def test_scalars_are_correlated_by_their_changes(tmp_path, monkeypatch):
+def test_scalars_are_correlated_by_their_changes(tmp_path):
     for step in range(0, 5000, 250):
         write_cuda(tmp_path, step, leak=50 * KB if step % 1000 else 60 * KB)
     (series,) = read_snapshots(tmp_path)
     memory = {row.step: row.total_active_bytes for row in series.rows}
-    fake_accumulator(
-        monkeypatch,
-        {
-            "train/buffer": [(step, value / 1e6) for step, value in memory.items()],
-            "train/loss": [(step, float((step // 250) % 2)) for step in memory],
-            "train/other": [(0, 1.0)],
-        },
+    write_events(
+        tmp_path / "events.out.tfevents.1",
+        [
+            *(("train/buffer", step, value / 1e6) for step, value in memory.items()),
+            *(("train/loss", step, float((step // 250) % 2)) for step in memory),
+            ("train/other", 0, 1.0),
+        ],
     )
     found = correlate(series.rows, read_scalars(tmp_path))
     assert [entry.tag for entry in found] == ["train/buffer", "train/loss"]
@@ -247,27 +239,126 @@ def test_scalars_are_correlated_by_their_changes(tmp_path, monkeypatch):
     assert found[0].points == len(memory)
 
 
-def fake_accumulator(monkeypatch, scalars):
-    class Event:
-        def __init__(self, step, value):
-            self.step, self.value = step, value
+def shared_lists(depth):
+    """A list that holds one list twice, and so on: little to pickle, but 2**depth places to write out."""
+    value = []
+    for _ in range(depth):
+        value = [value, value]
+    return value
 
-    class EventAccumulator:
-        def __init__(self, path, size_guidance):
-            assert size_guidance == {"scalars": 0}
 
-        def Reload(self):
-            pass
+def cuda_pickle(frame=None, **fields):
+    """A CUDA snapshot of one block."""
+    block = {"state": "active_allocated", "size": 100, "frames": [frame], **fields}
+    return pickle.dumps({"segments": [{"blocks": [block]}]})
 
-        def Tags(self):
-            return {"scalars": list(scalars)}
 
-        def Scalars(self, tag):
-            return [Event(*point) for point in scalars[tag]]
+def only_row(tmp_path, data):
+    path = tmp_path / "snapshot_step_1.pickle"
+    path.write_bytes(data)
+    (series,) = read_snapshots(tmp_path)
+    return (series.rows[0] if series.rows else None), series.problems
 
-    name = "tensorboard.backend.event_processing.event_accumulator"
-    module = types.ModuleType(name)
-    module.EventAccumulator = EventAccumulator
-    monkeypatch.setitem(sys.modules, name, module)
-    for parent in ("tensorboard", "tensorboard.backend", "tensorboard.backend.event_processing"):
-        monkeypatch.setitem(sys.modules, parent, types.ModuleType(parent))
+
+@pytest.mark.parametrize(
+    ("field", "contexts"),
+    [
+        ("state", []),
+        ("name", ["? (a.py:7)"]),
+        ("filename", ["f (?:7)"]),
+        ("line", ["(no stack recorded)"]),
+    ],
+)
+def test_shared_lists_are_not_written_out(tmp_path, field, contexts):
+    frame = {"name": "f", "filename": "a.py", "line": 7}
+    lists = shared_lists(22)
+    data = cuda_pickle(frame, state=lists) if field == "state" else cuda_pickle({**frame, field: lists})
+    assert len(data) < 500
+    tracemalloc.start()
+    try:
+        row, problems = only_row(tmp_path, data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert problems == ()
+    assert list(row.contexts) == contexts
+    assert peak < MB
+
+
+def test_deep_lists_are_nothing_special(tmp_path):
+    data = cuda_pickle({"name": "deep"})
+    deep = b"]" * 5000 + b"a" * 4999
+    row, problems = only_row(tmp_path, data.replace(b"\x8c\x04deep\x94", deep))
+    assert problems == ()
+    assert row.contexts == {"? (?:0)": 100}
+
+
+def test_keys_cannot_be_chosen_to_collide():
+    modulus = 2**61 - 1  # numbers that differ by it have the same hash
+    data = pickle.dumps({k * modulus: None for k in range(1001)})
+    with pytest.raises(SnapshotError, match="more than 1,000 keys are numbers"):
+        loads_plain_pickle(data)
+    assert len(loads_plain_pickle(pickle.dumps({k * modulus: None for k in range(1000)}))) == 1000
+    assert len(loads_plain_pickle(pickle.dumps({str(k): None for k in range(5000)}))) == 5000
+
+
+def test_blocks_cannot_be_more_than_the_file_is_long(tmp_path):
+    blocks = b"](" + b"}" * 200 + b"e\x94"
+    segment = b"}\x94(\x8c\x06blocks" + blocks + b"u"
+    data = b"\x80\x04](" + segment + b"h\x00" * 400 + b"e."
+    assert len(pickle.loads(data)) == 401
+    row, problems = only_row(tmp_path, data)
+    assert row is None
+    assert problems == (f"snapshot_step_1.pickle: more than {len(data):,} blocks",)
+
+
+def test_stacks_that_blocks_share_are_read_once(tmp_path, monkeypatch):
+    read = []
+    context = torch_snapshot._context
+    monkeypatch.setattr(torch_snapshot, "_context", lambda frames: read.append(frames) or context(frames))
+    frames = [{"name": "f", "filename": "a.py", "line": 1}]
+    blocks = [{"state": "active_allocated", "size": 1, "frames": frames} for _ in range(50)]
+    row, _ = only_row(tmp_path, pickle.dumps({"segments": [{"blocks": blocks}]}))
+    assert row.contexts == {"f (a.py:1)": 50}
+    assert len(read) == 1
+
+
+@pytest.mark.parametrize("size", [-1, 2**63, 2**400, True, 1.5, "1", None])
+def test_sizes_that_are_none_are_refused(tmp_path, size):
+    row, (problem,) = only_row(
+        tmp_path, pickle.dumps({"segments": [{"blocks": [{"state": "active_allocated", "size": size}]}]})
+    )
+    assert row is None
+    assert "size is no whole number from 0 to" in problem
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        f'"uss_bytes": 1{"0" * 4000}',
+        f'"uss_bytes": 1{"0" * 5000}',
+        '"uss_bytes": 1, "python_blocks": 9223372036854775808',
+        '"uss_bytes": -1',
+        '"uss_bytes": true',
+        '"uss_bytes": 1e300',
+        '"uss_bytes": NaN',
+        '"uss_bytes": 1, "torch": {"cuda_small_pool_bytes": 1.5}',
+        '"uss_bytes": ' + "[" * 100_000,
+    ],
+    ids=["4,000 digits", "5,000 digits", "2**63", "negative", "true", "1e300", "NaN", "fraction", "deep"],
+)
+def test_numbers_of_json_snapshots_are_checked(tmp_path, fields):
+    path = tmp_path / "snapshot_step_1.json"
+    path.write_text('{"format": "npp_env.memory_snapshot", "version": 1, ' + fields + "}")
+    (series,) = read_snapshots(tmp_path)
+    assert series.rows == ()
+    assert len(series.problems) == 1
+    assert series.problems[0].startswith("snapshot_step_1.json: ")
+
+
+def test_names_of_stacks_cannot_command_a_terminal(tmp_path):
+    frames = [{"name": "\x1b[2J", "filename": "a\n.py", "line": 1}]
+    row, _ = only_row(
+        tmp_path, pickle.dumps({"segments": [{"blocks": [{"state": "active", "size": 1, "frames": frames}]}]})
+    )
+    assert list(row.contexts) == ["\\x1b[2J (a\\x0a.py:1)"]

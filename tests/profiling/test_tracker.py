@@ -22,7 +22,7 @@ def test_readings_see_a_large_array():
     before, heap_before = read_page_memory(), read_heap_bytes()
     block = np.ones(8_000_000)  # more than malloc ever takes from its heap, which may have room already
     after = read_page_memory()
-    for name in ("rss_bytes", "uss_bytes", "pss_bytes"):
+    for name in ("rss_bytes", "uss_bytes", "pss_bytes", "dirty_bytes"):
         assert getattr(after, name) - getattr(before, name) > 0.9 * block.nbytes
     assert abs(read_rss_bytes() - after.rss_bytes) < 2_000_000
     if heap_before is not None:
@@ -31,7 +31,7 @@ def test_readings_see_a_large_array():
 
 def test_rollup_counts_huge_private_pages_too():
     text = b"0-1 [rollup]\nRss: 10 kB\nPss: 7 kB\nPrivate_Dirty: 2 kB\nPrivate_Hugetlb: 4 kB\n"
-    assert parse_smaps_rollup(text) == PageMemory(10 * 1024, 6 * 1024, 7 * 1024)
+    assert parse_smaps_rollup(text) == PageMemory(10 * 1024, 6 * 1024, 7 * 1024, 2 * 1024)
 
 
 def test_samples_are_taken_at_the_interval():

@@ -27,6 +27,7 @@ NAMES = {
     1: "mine", 2: "gold", 3: "exit", 5: "door", 6: "locked_door", 8: "trap_door", 10: "launch_pad", 11: "one_way",
     14: "zap_drone", 16: "floor_guard", 17: "bounce_block", 20: "thwump", 21: "toggle_mine", 23: "laser_turret",
     24: "boost_pad", 25: "death_ball", 26: "mini_drone", 28: "shove_thwump",
+    12: "chaingun_drone", 13: "laser_drone", 18: "rocket_turret", 19: "gauss_turret",
 }  # fmt: skip
 # Values of the flag, by name, of kinds that have more than one look.
 LOOKS = {
@@ -37,7 +38,15 @@ LOOKS = {
     6: {"closed": 0, "open": 3},
     8: {"open": 1, "closed": 2},
     21: {"armed": 0, "idle": 1, "arming": 2},
+    12: {"idle": 0, "about_to_fire": 1, "firing": 2, "shooting": 2, "recovering": 3},
+    13: {"idle": 0, "about_to_fire": 1, "firing": 2, "recovering": 3},
+    18: {"idle": 0, "about_to_fire": 1, "flying": 2},
+    19: {"idle": 0, "targeting": 1, "about_to_fire": 2, "shooting": 3, "recovering": 3},
 }
+# How long the phase of a look has lasted, other than 0.
+TICKS = {(12, "firing"): 4, (12, "shooting"): 18, (19, "recovering"): 5}
+LINE = (-0.6, 0.8)
+"""Where shooters shoot: past the ninja, to the lower left."""
 ORIENTATIONS = {
     **dict.fromkeys(DOORS, (0, 2, 4, 6)),
     **dict.fromkeys((10, 11, 23), range(8)),
@@ -61,9 +70,26 @@ class Case:
 
     def simulation(self) -> Simulation:
         simulation = Simulation(room((self.kind, *PLACE, self.orientation, self.mode)))
-        if self.look:
+        if self.kind in (12, 13, 18, 19):
+            self.make_ready(simulation)
+        elif self.look:
             simulation.flags[0] = LOOKS[self.kind][self.look]
         return simulation
+
+    def make_ready(self, simulation: Simulation) -> None:
+        """Put a shooter into its phase."""
+        phase, movers = LOOKS[self.kind][self.look], simulation.movers
+        if self.kind == 18:
+            simulation.flags[0] = phase
+            if self.look == "flying":
+                movers["x"][0], movers["y"][0], movers["cell"][0] = 501.0, 322.0, 20 * 25 + 13
+                movers["u"][0], movers["v"][0] = LINE
+            return
+        movers["phase"][0], movers["stamp"][0] = phase, TICKS.get((self.kind, self.look), 0)
+        if self.kind == 19 and phase:
+            movers["u"][0], movers["v"][0] = 504.0, 332.0
+        elif self.kind != 19 and (phase == 2 or (self.kind == 13 and phase == 1)):
+            movers["u"][1], movers["v"][1], movers["phase"][1] = *LINE, 1 if self.kind == 12 else 0
 
 
 def all_cases() -> list[Case]:
@@ -133,6 +159,7 @@ def sheets() -> dict[str, Callable[[], list[np.ndarray]]]:
         "plates": of_kinds(10, 11),
         "movers": of_kinds(14, 16, 17, 20, 25, 26, 28),
         "lasers": of_kinds(23),
+        "shooters": of_kinds(12, 13, 18, 19),
         "ninja": lambda: [_around_ninja(Simulation(room((2, 150, 90)))), _around_ninja(dead_ninja())],
         "tiles": lambda: list(_tile_samples()),
     }

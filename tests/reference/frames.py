@@ -9,11 +9,16 @@ import numpy as np
 
 from .scene import DEAD, Entity, Scene
 from .tile_shapes import PIPE_CENTRES, TILE, solid_at, tile_shares
+from .vectors import beam_end, bullet_end
 
 EMPTY, WALL = 128, 72
 SAMPLES = 16
 MIN_RADIUS, MIN_HALF = 0.8, 0.75
-MOVERS = (14, 16, 17, 20, 23, 25, 26, 28)
+MOVERS = (12, 13, 14, 16, 17, 19, 20, 23, 25, 26, 28)
+# By phase: idle, about to fire, ... as docs/frames.md has them.
+TURRET_GREYS = {18: (44, 0, 92), 19: (44, 44, 0, 92)}
+DRONE_GREYS = {12: 8, 13: 36}
+EYES = (72, 176, 176, 72)
 BEAM_STEP = 0.05
 
 
@@ -142,6 +147,35 @@ def laser_shapes(scene: Scene, e: Entity, detail: bool) -> list:
     return [beam, Disc(e.x, e.y, 6, 0)] + [Disc(e.x, e.y, 2.5, 160)] * detail
 
 
+def gauss_shapes(scene: Scene, e: Entity, detail: bool) -> list:
+    shapes: list = []
+    if e.phase == 3 and e.ticks == 0:
+        d = math.hypot(e.u - e.x, e.v - e.y)
+        way = ((e.u - e.x) / d, (e.v - e.y) / d) if d else (1.0, 0.0)
+        shapes.append(Bar(e.x, e.y, *beam_end(scene, e, *way), 1.5, 8))
+    shapes += [Box(e.x, e.y, 6, 6, TURRET_GREYS[19][e.phase])] + [Box(e.x, e.y, 3, 3, 160)] * detail
+    if e.phase in (1, 2):
+        grey = {1: 60, 2: 0}[e.phase]
+        shapes += [Bar(e.u - 8, e.v, e.u + 8, e.v, 1, grey), Bar(e.u, e.v - 8, e.u, e.v + 8, 1, grey)]
+    return shapes
+
+
+def gun_shapes(scene: Scene, e: Entity, detail: bool) -> list:
+    shapes: list = []
+    if e.kind == 13 and e.phase in (1, 2):
+        shapes.append(Bar(e.x, e.y, *beam_end(scene, e, e.line[0], e.line[1]), *((1, 104) if e.phase == 1 else (2, 8))))
+    if e.kind == 12 and e.phase == 2 and e.ticks > 0 and e.ticks % 9 == 0:
+        shapes.append(Bar(e.x, e.y, *bullet_end(scene, e, e.ticks // 9), 1, 0))
+    return shapes + [Disc(e.x, e.y, 7.5, DRONE_GREYS[e.kind])] + [Disc(e.x, e.y, 3, EYES[e.phase])] * detail
+
+
+def rocket_shapes(e: Entity) -> list:
+    if e.rocket is None:
+        return []
+    x, y, nx, ny = e.rocket
+    return [Bar(x - 12 * nx, y - 12 * ny, x, y, 1, 100), Disc(x, y, 4, 0)]
+
+
 def shapes_of(scene: Scene, e: Entity, detail: bool) -> list:
     """What is drawn of an entity, the lowest first; `detail` in the player frame."""
     x, y = e.x, e.y
@@ -168,6 +202,12 @@ def shapes_of(scene: Scene, e: Entity, detail: bool) -> list:
         return thwump_shapes(e)
     if e.kind == 23:
         return laser_shapes(scene, e, detail)
+    if e.kind == 18:
+        return [Disc(x, y, 6, TURRET_GREYS[18][e.phase])] + [Disc(x, y, 3, 160)] * detail
+    if e.kind == 19:
+        return gauss_shapes(scene, e, detail)
+    if e.kind in (12, 13):
+        return gun_shapes(scene, e, detail)
     return {
         14: [Disc(x, y, 7.5, 20)] + [Disc(x, y, 3, 160)] * detail,
         16: [Box(x, y, 6, 6, 20)],
@@ -182,8 +222,9 @@ def shapes_of(scene: Scene, e: Entity, detail: bool) -> list:
 def all_shapes(scene: Scene, detail: bool) -> list:
     """Everything above the tiles, the lowest first."""
     still = [e for e in scene.entities if e.kind not in MOVERS]
-    moving = [e for e in scene.entities if e.kind in MOVERS]
-    shapes = [shape for e in still + moving for shape in shapes_of(scene, e, detail)]
+    shapes = [shape for e in still for shape in shapes_of(scene, e, detail)]
+    for e in scene.entities:
+        shapes += shapes_of(scene, e, detail) if e.kind in MOVERS else rocket_shapes(e)
     shapes.append(Disc(scene.ninja.x, scene.ninja.y, 10, 255))
     if scene.ninja.state == DEAD:
         shapes.append(Disc(scene.ninja.x, scene.ninja.y, 5, 0))

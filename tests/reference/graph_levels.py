@@ -8,10 +8,14 @@ import numpy as np
 
 from npp_env.level import Level
 from npp_env.observe.spec import OBSERVATION_KEYS
-from reference.scene import MOVER_BYTES, NINJA_BYTES, scene_of
+from reference.checksums import resealed_block
+from reference.play import recorded_actions
+from reference.scene import CELEBRATING, MOVER_BYTES, NINJA_BYTES, movers_of, scene_of
 
 LEFT, TOP, WIDE, HIGH = 3, 3, 15, 10  # of the box that a cave is cut into, in cells of the world
 STATE_OFFSET, SWITCHES_OFFSET = 128, 138
+CELL_OFFSET = 36  # of a mover
+HEADER_BYTES = 64  # of a saved state, before its checksum
 LOCKED_DOOR_TAKEN, TRAP_DOOR_TAKEN, EXIT_TAKEN = 3, 2, 1
 
 
@@ -75,8 +79,7 @@ def changed_state(level, state, x=None, y=None, doors=(), exits=(), dead=False):
     scene = scene_of(level, data)
     x, y = scene.ninja.x if x is None else x, scene.ninja.y if y is None else y
     struct.pack_into("<2d", data, 0, x, y)
-    kinds = [entity.kind for entity in scene.entities]
-    movers = sum(kind in (14, 16, 17, 20, 23, 25, 26, 28) for kind in kinds) + sum(kind in (3, 23) for kind in kinds)
+    movers = movers_of(level)
     flagged = [entity for entity in scene.entities if entity.flag is not None]
     for kinds_of, numbers in (((6, 8), doors), ((3,), exits)):
         own = [k for k, entity in enumerate(flagged) if entity.kind in kinds_of]
@@ -84,6 +87,10 @@ def changed_state(level, state, x=None, y=None, doors=(), exits=(), dead=False):
             kind = flagged[own[number]].kind
             value = {6: LOCKED_DOOR_TAKEN, 8: TRAP_DOOR_TAKEN, 3: EXIT_TAKEN}[kind]
             data[NINJA_BYTES + MOVER_BYTES * movers + own[number]] = value
+            if kind == 3:
+                door = flagged[own[number]]
+                cell = 25 * int(door.place_x // 24) + int(door.place_y // 24)
+                struct.pack_into("<h", data, NINJA_BYTES + MOVER_BYTES * door.mover + CELL_OFFSET, cell)
     if exits:
         data[SWITCHES_OFFSET] = len(exits)
     if dead:
@@ -98,7 +105,7 @@ def state_of(env, i=0):
 
 def put(env, state):
     """Bring an environment into a state of its present level."""
-    env._episodes.restore(0, env._episodes.resources_of(0), state)
+    env.set_state(resealed_block(env.get_state()[: HEADER_BYTES + 8] + bytes(state), HEADER_BYTES))
 
 
 def observed(env, key):
@@ -116,3 +123,22 @@ def halves_match(found, exact):
     for factor in (1 - 1e-6, 1 + 1e-6):
         same |= found == (exact * factor).astype(np.float16)
     return same
+
+
+def moments_of_a_win(env, level, name, every):
+    """Observation and scene along the winning recording: when switch or doors change, now and then, and at the end."""
+    observation, _ = env.reset(seed=0)
+    seen = set()
+    for tick, action in enumerate(recorded_actions(name)):
+        scene = scene_of(level, state_of(env))
+        phase = (scene.ninja.switches > 0, *(door.taken for door in scene.of_kind(6, 8)))
+        if phase not in seen or tick % every == every - 1:
+            seen.add(phase)
+            yield observation, scene
+        observation, _, terminated, _, _ = env.step(action)
+        if terminated:
+            break
+    scene = scene_of(level, state_of(env))
+    assert scene.ninja.state == CELEBRATING
+    assert len(seen) >= 2
+    yield observation, scene

@@ -136,6 +136,16 @@ def staged() -> Iterator[Moment]:
     yield from scripted(crowded_room(16), (IDLE, 20), (LEFT, 60))
     yield from scripted(crowded_room(17), (RIGHT, 60), (JUMP_RIGHT, 40), (LEFT, 40))
     yield from scripted(crowded_room(25), (LEFT, 90))
+    # Shooters: they see the ninja at once, and shoot at one that waits, walks or jumps away.
+    for kind in (12, 13, 18, 19):
+        for place, orientation in (((70, 60), 0), ((8, 40), 4), ((100, 76), 2)):
+            shooter = hall([(kind, *place, orientation, 1)], (40, STAND))
+            yield from scripted(shooter, (IDLE, 60), (RIGHT, 30), (JUMP_RIGHT, 40), (LEFT, 120))
+    # Behind a wall it outlives them.
+    shelter = {(column, row): 1 for column in (14, 15) for row in (18, 19)}
+    for kind in (12, 13, 18, 19):
+        level = hall([(kind, 20, STAND, 0, 0)], (46, STAND), shelter)
+        yield from scripted(level, (IDLE, 5), (JUMP_RIGHT, 30), (RIGHT, 40), (IDLE, 200))
     for corner in ((8, 8), (168, 8), (8, STAND), (168, STAND), (100, 92)):
         outward = LEFT if corner[0] == 8 else RIGHT
         yield from scripted(hall([], corner, {(25, 22): 0}), (outward, 20))
@@ -154,7 +164,7 @@ def staged() -> Iterator[Moment]:
 
 
 @cache
-def revealing(count: int = 500) -> tuple[Moment, ...]:
+def revealing(count: int = 700) -> tuple[Moment, ...]:
     """Moments that each show something that none before did, from staged scenes, rooms and random levels."""
     seen: set[Any] = set()
     chosen: list[Moment] = []
@@ -170,7 +180,7 @@ def revealing(count: int = 500) -> tuple[Moment, ...]:
 
 def revealing_candidates() -> Iterator[Moment]:
     yield from staged()
-    for seed in range(12):
+    for seed in range(20):
         yield from wander(random_level(seed), seed, 120, beyond=1)
     for level in crowded_rooms():
         yield from wander(level, 5, 60)
@@ -249,6 +259,16 @@ def _entity_phases(e: Any) -> Sequence[tuple[Any, ...]]:
             return [(e.kind, e.orientation)]
         case 14 | 26:
             return [(e.kind, "turn", e.turn), (e.kind, "mode", e.mode)]
+        case 12 | 13:
+            late = [(e.kind, "phase", e.phase, e.ticks // 30)]
+            shots = [(e.kind, "line", *_sides(e.line[0], e.line[1]), e.line[2])]
+            bullets = [(12, "bullet", e.ticks // 9)] if e.kind == 12 and e.phase == 2 else []
+            return [(e.kind, "turn", e.turn), (e.kind, "mode", e.mode), *late, *shots, *bullets]
+        case 18:
+            flight = [] if e.rocket is None else [(18, "flies", *_sides(e.rocket[2], e.rocket[3]))]
+            return [(18, e.phase, e.ticks // 8), *flight]
+        case 19:
+            return [(19, e.phase, min(e.ticks // 8, 2)), (19, "aim", *_sides(e.u - e.x, e.v - e.y))]
         case 16:
             return [(16, e.phase)]
         case 17 | 25:

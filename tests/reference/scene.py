@@ -52,9 +52,12 @@ _NINJA_FIELDS = [
 STANDING, RUNNING, SKIDDING, RISING, FALLING, SLIDING, DEAD, DOOMED, CELEBRATING = range(9)
 
 # Kinds whose state is one byte, and kinds whose state is a mover.
-_BYTE_KINDS = (1, 2, 3, 5, 6, 8, 21, 24)
-_MOVER_KINDS = (14, 16, 17, 20, 23, 25, 26, 28)
+_BYTE_KINDS = (1, 2, 3, 5, 6, 8, 18, 21, 24)
+_MOVER_KINDS = (12, 13, 14, 16, 17, 19, 20, 23, 25, 26, 28)
 _PLAIN_KINDS = (10, 11)
+# How many movers a kind has: a laser turret a second one for its wall, drones that shoot one for their line of fire; an
+# exit and a rocket turret one for what emerges from them.
+_MOVERS = {**dict.fromkeys(_MOVER_KINDS, 1), 12: 2, 13: 2, 23: 2, 3: 1, 18: 1}
 
 
 @dataclass
@@ -99,9 +102,13 @@ class Entity:
         orientation, mode: The record's bytes.
         flag: Byte of a kind that does not move (see `physics` names in the methods), else None.
         u, v: Goal of a drone, velocity of a bounce block or death ball, direction of a shove thwump, angle (u) of a
-            laser's beam.
-        phase: Run of a floor guard, phase of a thwump or shove thwump, sense of a laser.
+            laser's beam, aim point of a gauss turret.
+        phase: Run of a floor guard, phase of a thwump, shove thwump or shooter, sense of a laser turret.
         turn: Direction 0..3 of a drone.
+        ticks: How long the phase of a shooter lasts; of a gauss turret that targets, in half ticks.
+        mover: Number of its (first) mover; of an exit or rocket turret, that of what emerges.
+        line: Where a drone shoots: unit vector, and the side (-1, 0, 1) that its bullets wander to.
+        rocket: One that flies: place and direction.
     """
 
     kind: int
@@ -116,6 +123,10 @@ class Entity:
     v: float = 0.0
     phase: int = 0
     turn: int = 0
+    ticks: int = 0
+    mover: int = -1
+    line: tuple[float, float, int] = (0.0, 0.0, 0)
+    rocket: tuple[float, float, float, float] | None = None
 
     @property
     def taken(self) -> bool:
@@ -152,11 +163,15 @@ class Scene:
         return [entity for entity in self.entities if entity.kind in kinds]
 
 
+def movers_of(level: Any) -> int:
+    """Number of movers in a state of a level."""
+    return sum(_MOVERS.get(kind, 0) for kind in level.records[:, 0].tolist())
+
+
 def state_bytes(level: Any) -> int:
     """Size of a state of a level; whole words of 8 bytes."""
     kinds = level.records[:, 0].tolist()
-    movers = sum(1 + (kind == 23) for kind in kinds if kind in (3, *_MOVER_KINDS))
-    size = NINJA_BYTES + MOVER_BYTES * movers + sum(kind in _BYTE_KINDS for kind in kinds)
+    size = NINJA_BYTES + MOVER_BYTES * movers_of(level) + sum(kind in _BYTE_KINDS for kind in kinds)
     return size + -size % 8
 
 
@@ -167,9 +182,7 @@ def scene_of(level: Any, state: Any, limit_frames: int = 0) -> Scene:
     ninja = Ninja(**{name: values[name] for name in Ninja.__dataclass_fields__})
     records = level.records.tolist()
     exits = int(level.counts[3]) & 0xFF
-    n_movers = sum(1 for record in records if record[0] in _MOVER_KINDS)
-    n_movers += sum(1 for record in records if record[0] in (3, 23))  # an exit has one, a laser a second one
-    flags = data[NINJA_BYTES + MOVER_BYTES * n_movers :]
+    flags = data[NINJA_BYTES + MOVER_BYTES * movers_of(level) :]
     tiles = np.ones((44, 25), np.uint8)
     tiles[1:43, 1:24] = level.tiles.T
     scene = Scene(tiles, (MAP_UNIT * records[0][1], MAP_UNIT * records[0][2]), ninja)
@@ -186,10 +199,21 @@ def scene_of(level: Any, state: Any, limit_frames: int = 0) -> Scene:
         if kind in _BYTE_KINDS:
             entity.flag = flags[next_flag]
             next_flag += 1
+        if kind in _MOVERS:
+            entity.mover = next_mover
+        offset = NINJA_BYTES + MOVER_BYTES * next_mover
         if kind in _MOVER_KINDS:
-            offset = NINJA_BYTES + MOVER_BYTES * next_mover
-            entity.x, entity.y, entity.u, entity.v, _, _, entity.phase, entity.turn = _MOVER.unpack_from(data, offset)
-        if kind in _MOVER_KINDS or kind == 3:
-            next_mover += 2 if kind == 23 else 1
+            entity.x, entity.y, entity.u, entity.v, stamp, _, entity.phase, entity.turn = _MOVER.unpack_from(
+                data, offset
+            )
+            entity.ticks = stamp if kind in (12, 13, 19) else 0
+        if kind in (12, 13):
+            _, _, u, v, _, _, side, _ = _MOVER.unpack_from(data, offset + MOVER_BYTES)
+            entity.line = (u, v, side)
+        if kind == 18:
+            *flight, _, cell, _, entity.ticks = _MOVER.unpack_from(data, offset)
+            entity.phase = entity.flag or 0
+            entity.rocket = (flight[0], flight[1], flight[2], flight[3]) if cell >= 0 else None
+        next_mover += _MOVERS.get(kind, 0)
         scene.entities.append(entity)
     return scene

@@ -164,11 +164,11 @@ def test_rows_of_the_state_layout():
     for count in range(1, 4):
         row, *_ = env.step(RIGHT)
         number = bits_of(key_of(2), 0) % 5
-        assert struct.unpack_from("<4i", row) == (1, number, 500, count)
+        assert struct.unpack_from("<4i", row) == (2, number, 500, count)
         assert bytes(row[16:32]).hex() == LEVELS[number].hash
         state = state_of(env)
-        assert row[32 : 32 + state.size].tolist() == state.tolist()
-        assert not row[32 + state.size :].any()
+        assert row[40 : 40 + state.size].tolist() == state.tolist()
+        assert not row[40 + state.size :].any()
     other = NppEnv(**configured(limit=40))
     other.reset(seed=9)
     other.set_state(row)

@@ -7,9 +7,7 @@ import pytest
 from graph.random_levels import random_level
 
 from npp_env import NppEnv, NppVectorEnv
-from npp_env.cli.profile import ACTION_OF_INPUT
 from npp_env.level.shipped import load_shipped, shipped_level_names
-from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import edge_pairs, edge_rows, graph_of, static_node_rows
 from reference.graph_levels import (
@@ -18,6 +16,7 @@ from reference.graph_levels import (
     changed_state,
     gallery,
     halves_match,
+    moments_of_a_win,
     observed,
     put,
     state_of,
@@ -208,21 +207,8 @@ def played_levels():
 def test_play_to_the_end(name):
     """A winning recording: the moving columns at every change of doors or switch, now and then, and at the end."""
     level = load_shipped(name)
-    env = make_env(level)
-    observation, info = env.reset(seed=0)
-    seen = set()
-    for tick, number in enumerate(load_shipped_recording(name).inputs & 7):
-        scene = scene_of(level, state_of(env))
-        phase = (scene.ninja.switches > 0, *(door.taken for door in scene.of_kind(6, 8)))
-        if phase not in seen or tick % 150 == 149:
-            seen.add(phase)
-            check_moving(observation["graph_node_feats"], level, scene, LARGE)
-        observation, _, terminated, _, info = env.step(ACTION_OF_INPUT[number])
-        if terminated:
-            break
-    assert info["outcome"] == 1
-    assert len(seen) >= 2
-    check_moving(observation["graph_node_feats"], level, scene_of(level, state_of(env)), LARGE)
+    for observation, scene in moments_of_a_win(make_env(level), level, name, every=150):
+        check_moving(observation["graph_node_feats"], level, scene, LARGE)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -25,13 +25,14 @@ from npp_env.rollouts.packing import PackedObservations
 from npp_env.sim.simulation import Simulation
 
 from . import frames as reference
+from .checksums import checksum
 from .frame_scenes import NAMES
-from .scene import scene_of
+from .scene import scene_of, state_bytes
 
 NODES, EDGES, ENTITIES = 900, 3300, 11
 SIZES: dict[str, tuple[tuple[int, ...], str]] = {
     "game_state": ((34,), "<f2"),
-    "entity_states": ((ENTITIES, 28), "<f2"),
+    "entity_states": ((ENTITIES, 37), "<f2"),
     "switch_states": ((25,), "<f2"),
     "reachability_features": ((10,), "<f2"),
     "spatial_context": ((155,), "<f2"),
@@ -46,7 +47,7 @@ SIZES: dict[str, tuple[tuple[int, ...], str]] = {
 }
 KEYS = tuple(SIZES)
 SIZE_CONFIG = {"graph": {"max_nodes": NODES, "max_edges": EDGES}}
-HEADER = struct.Struct("<Iiii16s")  # version, level, time limit, steps, hash
+HEADER = struct.Struct("<Iiii16sQ")  # version, level, time limit, steps, hash, checksum
 INPUTS = {0: 0, 1: 4, 2: 2, 3: 1, 4: 5, 5: 3}
 
 
@@ -145,7 +146,7 @@ def test_decoded_rows_are_those_of_their_states():
     wanted = shuffled(2, 40)
     decoded = decoder().decode(stacked(wanted))
     for i, moment in enumerate(wanted):
-        scene = scene_of(moment.level, moment.vector[32:].tobytes())
+        scene = scene_of(moment.level, moment.vector[40:].tobytes())
         numbers = decoded["game_state"][i]
         assert numbers[0] == pytest.approx(scene.ninja.x / 528 - 1, abs=2**-11)
         assert numbers[1] == pytest.approx(scene.ninja.y / 300 - 1, abs=2**-11)
@@ -305,14 +306,6 @@ def test_bounds_of_flat_vectors_are_those_of_their_keys():
     assert space.high.tolist() == [1.0] * (34 + 6) + [255.0] * (100 * 176)
 
 
-def state_length(level: Level) -> int:
-    """144 bytes of the ninja, 40 for every mover (two for a laser), one for every flag, in eights."""
-    kinds = level.records[:, 0].tolist()
-    movers = sum(kind in (3, 14, 16, 17, 20, 23, 25, 26, 28) for kind in kinds) + kinds.count(23)
-    flags = sum(kind in (1, 2, 3, 5, 6, 8, 21, 24) for kind in kinds)
-    return 144 + 40 * movers + -(-flags // 8) * 8
-
-
 @pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize("limit", [None, "auto", 77])
 def test_state_vectors_have_a_header_and_the_exact_state(number, limit):
@@ -320,17 +313,18 @@ def test_state_vectors_have_a_header_and_the_exact_state(number, limit):
     level = levels[number]
     frame_skip = 3
     env = NppEnv(levels=levels, **config_of(("game_state",), "state", max_episode_frames=limit, frame_skip=frame_skip))
-    longest = max(state_length(other) for other in levels)
+    longest = max(state_bytes(other) for other in levels)
     ticks = {None: 0, 77: 77, "auto": 600 + 4 * int((level.tiles != 1).sum())}[limit]
     vector, _ = env.reset(seed=0, options={"level": number})
     physics = Simulation(level)
     for steps, action in enumerate((2, 2, 5, 5, 1, 3, 4)):
-        assert vector.shape == (32 + longest,)
-        header = HEADER.unpack(vector[:32].tobytes())
-        assert header == (1, number, ticks, steps, bytes.fromhex(level.hash))
-        own = state_length(level)
-        assert vector[32 : 32 + own].tobytes() == physics.state.tobytes()
-        assert not vector[32 + own :].any()
+        assert vector.shape == (40 + longest,)
+        *header, found = HEADER.unpack(vector[:40].tobytes())
+        assert header == [2, number, ticks, steps, bytes.fromhex(level.hash)]
+        own = state_bytes(level)
+        assert found == checksum(vector[:32].tobytes(), physics.state.tobytes())
+        assert vector[40 : 40 + own].tobytes() == physics.state.tobytes()
+        assert not vector[40 + own :].any()
         vector, _, ended, _, _ = env.step(action)
         assert not ended
         physics.advance(INPUTS[action], frame_skip)
@@ -388,7 +382,7 @@ def test_the_callers_buffers_are_written_in_place(layout, count):
     if layout == "dict":
         mine: Any = {key: np.full((count, *SIZES[key][0]), 3, SIZES[key][1]) for key in keys}
     else:
-        width = {"flat": 6 + 34 + 17600, "packed": 6 + 68 + 17600, "state": 32 + max(map(state_length, levels))}[layout]
+        width = {"flat": 6 + 34 + 17600, "packed": 6 + 68 + 17600, "state": 40 + max(map(state_bytes, levels))}[layout]
         mine = np.full((count, width), 3, np.float16 if layout == "flat" else np.uint8)
     single = count == 1
     given, plain = (
@@ -415,7 +409,7 @@ def test_rows_of_a_vector_are_those_of_single_environments(layout):
     singles = []
     for vector in vectors:
         singles.append(NppEnv(levels=levels, **config_of(keys, layout)))
-        singles[-1].reset(seed=0, options={"level": int(HEADER.unpack(vector[:32].tobytes())[1])})
+        singles[-1].reset(seed=0, options={"level": int(HEADER.unpack(vector[:40].tobytes())[1])})
     for action in (2, 5, 3, 2):
         actions = np.array([action, 1, 2, 5])
         rows = named.step(actions)[0]
@@ -554,9 +548,9 @@ def test_estimates_by_hand():
     # Per node two coordinates, kind, three distances, three next hops and reachability.
     internals = 10 * NODES + 2 * EDGES + NODES + 1 + 88 * 50
     assert found["dense float32, with internals"].observation_bytes == 4 * (total + internals)
-    lengths = [state_length(level) for level in levels]
-    assert found["compact state"].observation_bytes == 32 + max(lengths)
-    own = np.mean([-(-(32 + length) // 32) * 32 for length in lengths]) + 6
+    lengths = [state_bytes(level) for level in levels]
+    assert found["compact state"].observation_bytes == 40 + max(lengths)
+    own = np.mean([-(-(40 + length) // 32) * 32 for length in lengths]) + 6
     assert found["compact state, own length"].observation_bytes == pytest.approx(own)
     # Two of eight columns change with every step; an index of 4 bytes for each thing that is kept once.
     graph = graph_sizes(LevelSet.parse(levels), Capacity(ENTITIES, NODES, EDGES))
@@ -570,5 +564,5 @@ def test_estimates_by_hand():
     rollout, replay = Demand("ppo", 4, 100), Demand("dqn", buffer_size=500)
     assert rollout.total_bytes(found["dense as declared"]) == 400 * (declared + 8 + 6 * 4)
     assert rollout.peak_bytes(found["dense as declared"]) == 400 * (declared + 8 + 6 * 4 + 8 * EDGES)
-    assert replay.total_bytes(found["compact state"]) == 500 * (2 * (32 + max(lengths)) + 8 + 3 * 4)
+    assert replay.total_bytes(found["compact state"]) == 500 * (2 * (40 + max(lengths)) + 8 + 3 * 4)
     assert replay.total_bytes(found["compact state, own length"]) == int(500 * own) + 500 * 20

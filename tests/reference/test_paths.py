@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from npp_env import NppEnv, NppVectorEnv
-from npp_env.cli.profile import ACTION_OF_INPUT
 from npp_env.graph import graph_of as package_graph_of
 from npp_env.level import Level
 from npp_env.level.shipped import load_shipped
-from npp_env.recording import load_shipped_recording
 from npp_env.rollouts.decoder import ObservationDecoder
 from reference.graph import graph_of
 from reference.graph_levels import (
@@ -19,6 +17,7 @@ from reference.graph_levels import (
     changed_state,
     gallery,
     halves_match,
+    moments_of_a_win,
     observed,
     put,
     state_of,
@@ -26,7 +25,7 @@ from reference.graph_levels import (
     vault,
 )
 from reference.paths import nodes_at, reachability_rows
-from reference.scene import CELEBRATING, DEAD, scene_of
+from reference.scene import DEAD, scene_of
 
 KEY = "reachability_features"
 FIELDS = (
@@ -152,22 +151,8 @@ PLAYED = ("first_steps/walk", "doors/first_key", "doors/two_keys", "doors/safe",
 def test_play_to_the_end(name):
     """A winning recording: in both phases, with each configuration of the doors, and after the victory."""
     level = load_shipped(name)
-    env = make_env(level)
-    observation, _ = env.reset(seed=0)
-    phases = set()
-    for tick, number in enumerate(load_shipped_recording(name).inputs & 7):
-        scene = scene_of(level, state_of(env))
-        phase = (scene.ninja.switches > 0, *(door.taken for door in scene.of_kind(6, 8)))
-        if phase not in phases or tick % 7 == 0:
-            phases.add(phase)
-            check_row(observation[KEY], level, scene)
-        observation, _, terminated, _, _ = env.step(ACTION_OF_INPUT[number])
-        if terminated:
-            break
-    scene = scene_of(level, state_of(env))
-    assert scene.ninja.state == CELEBRATING
-    assert len(phases) >= 2
-    check_row(observation[KEY], level, scene)
+    for observation, scene in moments_of_a_win(make_env(level), level, name, every=7):
+        check_row(observation[KEY], level, scene)
 
 
 def test_after_death():

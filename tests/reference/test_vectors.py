@@ -169,6 +169,15 @@ def _required() -> set:
     entity |= {(16, run) for run in (-1, 0, 1)} | {(20, o, phase) for o in (0, 2, 4, 6) for phase in (-1, 0, 1)}
     entity |= {(17, 0, 0), (17, -1, 0), (17, 1, 0), (17, 0, -1), (17, 0, 1)}
     entity |= {(kind, x, y) for kind in (23, 25) for x in (-1, 1) for y in (-1, 1)} | {(23, -1), (23, 1)}
+    entity |= {(kind, what, k) for kind in (12, 13) for what in ("turn", "mode") for k in range(4)}
+    entity |= {(kind, "phase", phase, late) for kind in (12, 13) for phase in (1, 2, 3) for late in (0, 1)}
+    entity |= {(kind, "phase", 0, 0) for kind in (12, 13)} | {(12, "bullet", bullet) for bullet in range(8)}
+    entity |= {(12, "line", x, 1, side) for x in (-1, 1) for side in (-1, 1)}
+    entity |= {(13, "line", x, 1, 0) for x in (-1, 1)}
+    entity |= {(18, 0, 0), (18, 1, 0), (18, 1, 1), *((18, 2, eighth) for eighth in range(4))}
+    entity |= {(18, "flies", x, 1) for x in (-1, 1)}
+    entity |= {(19, 0, 0)} | {(19, phase, late) for phase in (1, 2, 3) for late in (0, 1)}
+    entity |= {(19, "aim", x, 1) for x in (-1, 1)}
     sides = ((-1, 0), (1, 0), (0, -1), (0, 1))
     entity |= {(28, phase, *side) for phase in (1, 2, 3) for side in sides} | {(28, 0, 0, 0)}
     return required | {("entity", *what) for what in entity}

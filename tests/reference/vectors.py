@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 from reference.scene import (
     CELEBRATING,
@@ -21,6 +22,7 @@ from reference.scene import (
     Entity,
     Scene,
 )
+from reference.walls import Walls, unit
 
 LEVEL_WIDTH, LEVEL_HEIGHT = 1056.0, 600.0
 TILE, HALF_TILE = 24.0, 12.0
@@ -97,8 +99,28 @@ TYPE_NAMES = [
     "mini drone",
     "shove thwump",
     "open exit",
+    "chaingun drone",
+    "laser drone",
+    "rocket turret",
+    "gauss turret",
+    "rocket",
 ]
-ENTITY_NAMES = ["present", "dx", "dy", "vx", "vy", "direction x", "direction y", "mode", "radius", *TYPE_NAMES]
+ENTITY_NAMES = [
+    "present",
+    "dx",
+    "dy",
+    "vx",
+    "vy",
+    "direction x",
+    "direction y",
+    "mode",
+    "radius",
+    "phase",
+    "timer",
+    "aim dx",
+    "aim dy",
+    *TYPE_NAMES,
+]
 GROUP_NAMES = ["switch dx", "switch dy", "door dx", "door dy", "open"]
 MINE_NAMES = ["present", "dx", "dy", "mode"]
 ACTION_NAMES = ["idle", "left", "right", "jump", "jump+left", "jump+right"]
@@ -106,6 +128,9 @@ ACTION_NAMES = ["idle", "left", "right", "jump", "jump+left", "jump+right"]
 MINE, GOLD, EXIT, DOOR, LOCKED_DOOR, TRAP_DOOR = 1, 2, 3, 5, 6, 8
 LAUNCH_PAD, ONE_WAY, ZAP_DRONE, FLOOR_GUARD, BOUNCE_BLOCK, THWUMP = 10, 11, 14, 16, 17, 20
 TOGGLE_MINE, LASER, BOOST_PAD, DEATH_BALL, MINI_DRONE, SHOVE_THWUMP = 21, 23, 24, 25, 26, 28
+CHAINGUN_DRONE, LASER_DRONE, ROCKET_TURRET, GAUSS_TURRET = 12, 13, 18, 19
+DRONES = (CHAINGUN_DRONE, LASER_DRONE, ZAP_DRONE, MINI_DRONE)
+SHOOTERS = (CHAINGUN_DRONE, LASER_DRONE, ROCKET_TURRET, GAUSS_TURRET)
 
 TYPE_NAME_OF_KIND = {
     MINE: "mine",
@@ -126,6 +151,10 @@ TYPE_NAME_OF_KIND = {
     DEATH_BALL: "death ball",
     MINI_DRONE: "mini drone",
     SHOVE_THWUMP: "shove thwump",
+    CHAINGUN_DRONE: "chaingun drone",
+    LASER_DRONE: "laser drone",
+    ROCKET_TURRET: "rocket turret",
+    GAUSS_TURRET: "gauss turret",
 }
 
 # Of mines by mode: armed, idle, arming.
@@ -149,7 +178,20 @@ RADII = {
     "mini drone": 4.0,
     "shove thwump": 12.0,
     "open exit": 12.0,
+    "chaingun drone": 7.5,
+    "laser drone": 7.5,
+    "rocket turret": 6.0,
+    "gauss turret": 6.0,
+    "rocket": 0.0,
 }
+# Ticks of the phases of shooters, by phase; a gauss turret's targeting is counted in half ticks.
+PHASE_TICKS = {
+    ROCKET_TURRET: {1: 15},
+    GAUSS_TURRET: {1: 180, 2: 15, 3: 15},
+    CHAINGUN_DRONE: {1: 52, 3: 90},
+    LASER_DRONE: {1: 45, 2: 80, 3: 60},
+}
+BULLET_TICKS, BULLETS = 9, 7
 ORIENTATIONS = [
     (1.0, 0.0),
     (DIAGONAL, DIAGONAL),
@@ -161,7 +203,7 @@ ORIENTATIONS = [
     (DIAGONAL, -DIAGONAL),
 ]
 COMPASS = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
-DRONE_SPEEDS = {ZAP_DRONE: 8 / 7, MINI_DRONE: 1.3}
+DRONE_SPEEDS = {ZAP_DRONE: 8 / 7, MINI_DRONE: 1.3, CHAINGUN_DRONE: 3 / 7, LASER_DRONE: 2 / 7}
 GUARD_SPEED = 24 / 7
 CHARGE_SPEED, RETREAT_SPEED = 20 / 7, 8 / 7
 LAUNCH_SPEED, CREEP_SPEED = 4.0, 1.0
@@ -224,7 +266,7 @@ def matters(entity: Entity) -> bool:
 def direction_of(entity: Entity) -> tuple[float, float]:
     if entity.kind in (LAUNCH_PAD, ONE_WAY):
         return ORIENTATIONS[entity.orientation]
-    if entity.kind in (ZAP_DRONE, MINI_DRONE):
+    if entity.kind in DRONES:
         return COMPASS[entity.turn]
     if entity.kind == THWUMP:
         return charge_direction(entity.orientation)
@@ -244,7 +286,7 @@ def velocity_of(entity: Entity) -> tuple[float, float]:
     dx, dy = direction_of(entity)
     speed = 0.0
     if entity.kind in DRONE_SPEEDS:
-        speed = DRONE_SPEEDS[entity.kind]
+        speed = 0.0 if entity.kind in SHOOTERS and entity.phase != 0 else DRONE_SPEEDS[entity.kind]
     elif entity.kind == THWUMP:
         speed = {0: 0.0, 1: CHARGE_SPEED, -1: -RETREAT_SPEED}[entity.phase]
     elif entity.kind == SHOVE_THWUMP:
@@ -262,7 +304,7 @@ def mode_of(entity: Entity) -> float:
         return MINE_MODES[entity.mine_mode]
     if entity.kind in (DOOR, LOCKED_DOOR, TRAP_DOOR):
         return float(entity.open)
-    if entity.kind in (ZAP_DRONE, MINI_DRONE):
+    if entity.kind in DRONES:
         return entity.mode / 3
     if entity.kind in (FLOOR_GUARD, THWUMP, LASER):
         return float(entity.phase)
@@ -276,7 +318,66 @@ def mode_of(entity: Entity) -> float:
 def entity_row(scene: Scene, entity: Entity) -> list[float]:
     name = TYPE_NAME_OF_KIND[entity.kind]
     radius = MINE_RADII[entity.mine_mode] if entity.kind in (MINE, TOGGLE_MINE) else RADII[name]
-    return row_of(scene, name, (entity.x, entity.y), velocity_of(entity), direction_of(entity), mode_of(entity), radius)
+    shooting = (phase_of(entity), timer_of(entity), *aim_of(scene, entity))
+    place = (entity.x, entity.y)
+    return row_of(scene, name, place, velocity_of(entity), direction_of(entity), mode_of(entity), radius, shooting)
+
+
+def phase_of(entity: Entity) -> float:
+    return entity.phase / 3 if entity.kind in SHOOTERS else 0.0
+
+
+def timer_of(entity: Entity) -> float:
+    if entity.kind == CHAINGUN_DRONE and entity.phase == 2:
+        return 1 - entity.ticks % BULLET_TICKS / BULLET_TICKS
+    whole = PHASE_TICKS.get(entity.kind, {}).get(entity.phase)
+    return 0.0 if whole is None else 1 - entity.ticks / whole
+
+
+def aim_of(scene: Scene, entity: Entity) -> tuple[float, float]:
+    """Relative to the ninja, cut; zeros if it aims nowhere."""
+    point = aim_point(scene, entity)
+    return (0.0, 0.0) if point is None else relative(scene, *point)
+
+
+def aim_point(scene: Scene, entity: Entity) -> tuple[float, float] | None:
+    if entity.kind == GAUSS_TURRET and entity.phase != 0:
+        return entity.u, entity.v
+    if entity.kind == LASER:
+        return beam_end(scene, entity, math.cos(entity.u), math.sin(entity.u))
+    if entity.kind == LASER_DRONE and entity.phase in (1, 2):
+        return beam_end(scene, entity, entity.line[0], entity.line[1])
+    if entity.kind == CHAINGUN_DRONE and entity.phase == 2:
+        bullet = entity.ticks // BULLET_TICKS + 1
+        return bullet_end(scene, entity, bullet) if bullet <= BULLETS else None
+    return None
+
+
+def bullet_end(scene: Scene, entity: Entity, bullet: int) -> tuple[float, float]:
+    """Where a bullet, from 1 on, ends: the seven go from -0.1 to 0.2 across the line of fire."""
+    gx, gy, side = entity.line
+    across = side * (bullet / 6 - 0.5) * 0.3
+    return beam_end(scene, entity, *unit(gx - across * gy, gy + across * gx))
+
+
+def beam_end(scene: Scene, entity: Entity, dx: float, dy: float) -> tuple[float, float]:
+    length = walls_of(scene).ray(entity.x, entity.y, dx, dy)
+    return entity.x + length * dx, entity.y + length * dy
+
+
+@lru_cache(maxsize=64)
+def _walls(tiles: bytes, doors: tuple[tuple[int, float, float, int], ...]) -> Walls:
+    rows = [[tiles[25 * column + row] for column in range(44)] for row in range(25)]
+    return Walls(rows, doors)
+
+
+def walls_of(scene: Scene) -> Walls:
+    """The walls of a scene, with its doors as they stand."""
+    doors = scene.of_kind(DOOR, LOCKED_DOOR, TRAP_DOOR)
+    walls = _walls(scene.tiles.tobytes(), tuple((e.kind, e.place_x, e.place_y, e.orientation) for e in doors))
+    for door, entity in zip(walls.doors, doors, strict=True):
+        door.open = entity.open
+    return walls
 
 
 def open_exit_row(scene: Scene, leaf: Entity) -> list[float]:
@@ -284,7 +385,24 @@ def open_exit_row(scene: Scene, leaf: Entity) -> list[float]:
     return row_of(scene, "open exit", place, (0.0, 0.0), (0.0, 0.0), 0.0, RADII["open exit"])
 
 
-def row_of(scene, name, place, velocity, direction, mode, radius) -> list[float]:
+@lru_cache(maxsize=1)
+def rocket_speeds() -> tuple[float, ...]:
+    """Speed of a rocket by the ticks that it has flown, as physics 6.16 lets it grow."""
+    speeds, accel = [0.0], 0.1 * 4 / 9
+    while speeds[-1] < 16 / 7:
+        accel *= 1.0656022367666107
+        speeds.append(speeds[-1] + accel)
+    return (*speeds, 16 / 7)
+
+
+def rocket_row(scene: Scene, turret: Entity) -> list[float]:
+    assert turret.rocket is not None
+    x, y, nx, ny = turret.rocket
+    speed = rocket_speeds()[turret.ticks]
+    return row_of(scene, "rocket", (x, y), (speed * nx, speed * ny), (nx, ny), 0.0, RADII["rocket"])
+
+
+def row_of(scene, name, place, velocity, direction, mode, radius, shooting=(0.0, 0.0, 0.0, 0.0)) -> list[float]:
     return [
         1.0,
         *relative(scene, *place),
@@ -292,6 +410,7 @@ def row_of(scene, name, place, velocity, direction, mode, radius) -> list[float]
         *direction,
         mode,
         radius / LARGEST,
+        *shooting,
         *(float(name == other) for other in TYPE_NAMES),
     ]
 
@@ -304,8 +423,11 @@ def nearness(scene: Scene, x: float, y: float) -> float:
 
 def entity_states(scene: Scene, max_entities: int = MAX_ENTITIES) -> list[float]:
     found = [(nearness(scene, e.x, e.y), entity_row, e) for e in scene.entities if matters(e)]
-    opened = [e for e in scene.of_kind(EXIT) if e.taken]
-    found += [(nearness(scene, e.place_x, e.place_y), open_exit_row, e) for e in opened]
+    for e in scene.of_kind(EXIT, ROCKET_TURRET):
+        if e.kind == EXIT and e.taken:
+            found.append((nearness(scene, e.place_x, e.place_y), open_exit_row, e))
+        elif e.rocket is not None:
+            found.append((nearness(scene, *e.rocket[:2]), rocket_row, e))
     # Python's sort keeps the order of equals.
     found.sort(key=lambda item: item[0])
     values: list[float] = []

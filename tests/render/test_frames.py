@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from npp_env.errors import NppError
 from npp_env.level import read_map
 from npp_env.render.background import build_frame_background
-from npp_env.render.frames import beam_length, global_view, player_frame
+from npp_env.render.frames import aim_and_shot, global_view, player_frame
 from npp_env.render.greys import EMPTY, WALL
 from npp_env.sim.simulation import Simulation
 from render.scenes import KINDS, SWITCH, level_with, simulation_of
@@ -119,8 +119,7 @@ def test_a_beam_ends_at_the_wall():
     tiles[:, 25] = 1
     simulation = Simulation(level_with((23, 80, 40, 0), spawn=(80, 50), tiles=tiles))
     # From x = 480 to the wall in column 26.
-    length = beam_length(simulation.handle, simulation.state, 480.0, 240.0, 0.0)
-    assert length == 26 * 24 - 480
+    assert aim_and_shot(simulation.handle, simulation.state, 0) == ((624.0, 240.0), (624.0, 240.0))
     _, view = frames_of(simulation)
     assert (view[39:41, 84:103].min(axis=0) < WALL).all()
     assert (view[38:42, 108:] == EMPTY)[:, :-4].all()
@@ -128,10 +127,80 @@ def test_a_beam_ends_at_the_wall():
 
 def test_a_beam_needs_a_finite_start():
     simulation = simulation_of(23)
-    with pytest.raises(NppError, match="nan"):
-        beam_length(simulation.handle, simulation.state, 1.0, 1.0, float("nan"))
     with pytest.raises(NppError, match="bytes"):
-        beam_length(simulation.handle, simulation.state[:-8], 1.0, 1.0, 0.0)
+        aim_and_shot(simulation.handle, simulation.state[:-8], 0)
+    for entity in (-1, 1):
+        with pytest.raises(NppError, match="no shooter"):
+            aim_and_shot(simulation.handle, simulation.state, entity)
+    for field, value in (("u", np.nan), ("x", np.inf), ("y", 1e9)):
+        simulation.reset()
+        simulation.movers[field][0] = value
+        assert aim_and_shot(simulation.handle, simulation.state, 0) == (None, None)
+    gold = simulation_of(2)
+    with pytest.raises(NppError, match="no shooter"):
+        aim_and_shot(gold.handle, gold.state, 0)
+
+
+def shooting(kind: int, ticks: int, *records: tuple[int, ...]) -> Simulation:
+    """A shooter at (528, 300) after some ticks in which the ninja is held to its right, at (628, 300)."""
+    simulation = Simulation(level_with((kind, 88, 50, 0), *records))
+    for _ in range(ticks):
+        n = simulation.ninja
+        n["x"], n["y"], n["vx"], n["vy"], n["state"] = 628.0, 300.0, 0.0, 0.0, 4
+        simulation.advance(0, 1, stop=False)
+    return simulation
+
+
+def test_shots_end_at_the_first_wall_or_closed_door():
+    # Tick 1 sees, F = 46 begins to fire; the ninja was to the right, a little above where the drone has flown.
+    for records, x in (((), 1032.0), (((5, 124, 50, 0),), 744.0)):
+        simulation = shooting(13, 60, *records)
+        aim, shot = aim_and_shot(simulation.handle, simulation.state, 0)
+        assert aim == shot
+        assert aim[0] == pytest.approx(x)
+        assert aim[1] == pytest.approx(300 + 2 / 7 * (1 - (x - 528) / 100), abs=1e-9)
+
+
+def test_a_gauss_turret_shows_its_aim_and_in_one_tick_its_shot():
+    shots = []
+    simulation = shooting(19, 0)
+    for tick in range(1, 200):
+        n = simulation.ninja
+        n["x"], n["y"], n["vx"], n["vy"], n["state"] = 548.0, 300.0, 0.0, 0.0, 4
+        simulation.advance(0, 1, stop=False)
+        aim, shot = aim_and_shot(simulation.handle, simulation.state, 0)
+        assert aim == (simulation.movers["u"][0], simulation.movers["v"][0])
+        if shot is not None:
+            shots.append((tick, shot))
+    # As test_shooters.py has it: fired in tick 42, again 15 to recover, 26 to follow and 15 to fire later.
+    assert shots == [(42 + 56 * k, (1032.0, 300.0)) for k in range(3)]
+
+
+def test_a_chaingun_shows_a_bullet_in_its_tick_and_always_the_next():
+    simulation = shooting(12, 53)
+    seen = []
+    upcoming = aim_and_shot(simulation.handle, simulation.state, 0)[0]
+    for tick in range(1, 73):
+        simulation.advance(0, 1, stop=False)
+        aim, shot = aim_and_shot(simulation.handle, simulation.state, 0)
+        if shot is not None:
+            seen.append((tick, shot))
+            assert shot == pytest.approx(upcoming)
+        upcoming = aim
+        assert (aim is None) == (tick >= 63)
+    assert [tick for tick, _ in seen] == [9, 18, 27, 36, 45, 54, 63]
+
+
+def test_a_rocket_shows_where_it_flies():
+    simulation = shooting(18, 40)
+    x, y = float(simulation.movers["x"][0]), float(simulation.movers["y"][0])
+    assert x > 540
+    frame, view = frames_of(simulation)
+    # The camera stands over the ninja; the rocket is darker than anything around it.
+    left = np.floor(simulation.ninja["x"] / 2 + 0.5) - 42
+    top = np.floor(simulation.ninja["y"] / 2 + 0.5) - 42
+    assert frame[int(y / 2 - top), int(x / 2 - left)] == 0
+    assert view[int(y / 6), int(x / 6)] < WALL
 
 
 def test_the_dead_look_different():

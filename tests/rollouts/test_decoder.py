@@ -11,6 +11,7 @@ from graph.random_levels import random_level
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from play import held_actions
+from reference.checksums import resealed_row
 from sim.rooms import room
 
 from npp_env import NppEnv, NppVectorEnv
@@ -20,6 +21,8 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.observe.spec import DEFAULT_KEYS, GRAPH_KEYS, OBSERVATION_KEYS
 from npp_env.rollouts.decoder import ObservationDecoder
+from npp_env.sim import Simulation
+from npp_env.sim.structs import NINJA
 
 SMALL = {"max_nodes": 300, "max_edges": 1500}
 
@@ -183,17 +186,48 @@ def test_vectors_restore_an_environment():
 def test_damaged_states_are_refused_or_decoded_but_never_crash():
     states, _, config = play("shipped", 18, 2, num_envs=40, graph=SMALL)
     decoder = ObservationDecoder(config)
+    sizes = {level.hash: Simulation(level).state.size for level in decoder.levels}
     rng = np.random.default_rng(18)
     refused = 0
     for row in np.repeat(states.reshape(-1, states.shape[-1]), 5, axis=0):
         damaged = row.copy()
-        places = rng.integers(32, len(row), rng.integers(1, 60))
-        damaged[places] = rng.integers(0, 256, len(places))
-        try:
+        size = sizes[row[16:32].tobytes().hex()]
+        places = rng.integers(40, 40 + size, rng.integers(1, 3))
+        damaged[places] ^= 1 << rng.integers(0, 8, len(places)).astype(np.uint8)
+        with pytest.raises(StateError, match="row 0: the state is damaged"):
             decoder.decode(damaged)
-        except StateError:
-            refused += 1
-    assert 0 < refused < 400
+        forged = np.frombuffer(resealed_row(damaged.tobytes(), size), np.uint8)
+        try:
+            decoder.decode(forged)
+        except StateError as error:
+            refused += "row 0: no valid state of its level" in str(error)
+    assert 100 < refused < 300
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("vx", np.nan), ("vy", np.inf), ("x", 1e300), ("state", -1), ("state", 10), ("hold", 100)]
+)
+def test_a_forged_row_is_refused_with_its_number(field, value):
+    states, _, config = play("shipped:first_steps/walk", 4, 3, keys=DEFAULT_KEYS)
+    rows, size = states[:, 0].copy(), states.shape[-1] - 40
+    rows[2, 40 : 40 + NINJA.itemsize].view(NINJA)[field] = value
+    rows[2] = np.frombuffer(resealed_row(rows[2].tobytes(), size), np.uint8)
+    decoder = ObservationDecoder(config)
+    out = {key: np.full((3, *space.shape), 3, space.dtype) for key, space in decoder.space().items()}
+    with pytest.raises(StateError, match=f"row 2: no valid state of its level: {field} of the ninja is"):
+        decoder.decode(rows, out=out)
+    assert all((array == 3).all() for array in out.values())
+
+
+def test_a_level_that_comes_with_another_hash_is_an_error_and_not_an_endless_search(monkeypatch):
+    states, _, config = play("shipped:first_steps", 4, 3, keys=DEFAULT_KEYS)
+    decoder = ObservationDecoder(config)
+    # As if a file of the cache held another level.
+    other = next(level for level in decoder.levels if level.hash != states[0, 0, 16:32].tobytes().hex())
+    monkeypatch.setattr(decoder._sources, "_find", lambda *_: other)
+    monkeypatch.setattr("npp_env.rollouts.decode_sources.check_row", lambda *_: None)
+    with pytest.raises(StateError, match="row 0 names a level that was loaded, but not with the hash"):
+        decoder.decode(states[0, :1])
 
 
 def test_what_is_wrong_is_said():
@@ -209,8 +243,8 @@ def test_what_is_wrong_is_said():
     for change, message in (
         ((0, 9), "row 2 has version 9"),
         ((16, good[2, 16] ^ 1), "row 2 belongs to level .* not in the level set"),
-        ((32 + NINJA_STATE, 200), "row 2 holds no state"),
-        ((32 + NINJA_STATE, 10), "row 2 holds no state"),
+        ((40 + NINJA_STATE, 200), "row 2: the state is damaged"),
+        ((33, good[2, 33] ^ 1), "row 2: the state is damaged"),
     ):
         bad = good.copy()
         bad[2, change[0]] = change[1]
@@ -220,9 +254,6 @@ def test_what_is_wrong_is_said():
         assert (out["game_state"] == 3).all()
         decoder.decode(good, out=out)
     bad = good.copy()
-    bad[1, 32:40] = np.array([np.nan]).view(np.uint8)
-    with pytest.raises(StateError, match="row 1 holds no state"):
-        decoder.decode(bad)
     with pytest.raises(NppError, match="indices from 0 to 4"):
         decoder.decode(good, indices=np.array([0, 4]))
     with pytest.raises(NppError, match="exactly the keys"):
@@ -318,12 +349,6 @@ def test_two_decoders_can_share_their_memory():
     for _ in range(2):
         for decoder, (states, expected, _) in zip(decoders, played, strict=True):
             assert_same(decoder.decode(states, out=batch), expected)
-
-
-def test_graphs_off_the_grid_are_decoded_node_by_node(monkeypatch):
-    monkeypatch.setattr("npp_env.rollouts.decode_sources.MAX_PLACES", 3)
-    states, expected, config = play("shipped:first_steps", 17, 4, keys=GRAPH_KEYS)
-    assert_same(ObservationDecoder(config).decode(states), expected)
 
 
 def test_graphs_are_cut_like_the_environment_cuts_them():

@@ -70,7 +70,11 @@ def run_with_row(kind: str, change: str) -> str:
 @pytest.mark.parametrize(
     ("kind", "change", "complaint"),
     [
-        ("GOLD", "rules=('touch', 'react')", "the row of gold claims the rules ['react', 'touch']"),
+        ("GOLD", "rules=('touch', 'react', 'check')", "the row of gold claims the rules ['check', 'react', 'touch']"),
+        ("GOLD", "rules=('touch',)", "its family has ['check', 'touch']"),
+        ("LAUNCH_PAD", "movers=1", "launch-pad needs the rule 'check'"),
+        ("LAUNCH_PAD", "flag=0", "launch-pad needs the rule 'check'"),
+        ("BOOST_PAD", "flag=None", "boost-pad needs the rule 'check' exactly if"),
         ("ZAP_DRONE", "rules=('place', 'advance', 'pose')", "the row of zap-drone claims"),
         ("CHASER_DRONE", "family='drones', rules=('touch',)", "the row of chaser-drone claims the rules ['touch']"),
         ("CHASER_DRONE", "family='drones'", "kinds without a drawing"),

@@ -18,7 +18,7 @@ from npp_env.level import read_map
 from npp_env.sim import Batch, LevelHandle, Simulation, compile_level
 from sim.rooms import level_of_every_type, room
 
-HEADER_BYTES = 32
+HEADER_BYTES = 40
 
 
 @lru_cache(maxsize=128)
@@ -68,10 +68,10 @@ def test_foreign_states_are_refused_and_change_nothing():
     simulation.advance(2, 20)
     good = simulation.get_state()
     other_level = Simulation(room((2, 31, 78))).get_state()
-    wrong_version = good[:4] + struct.pack("<H", 2) + good[6:]
+    wrong_version = good[:4] + struct.pack("<H", 1) + good[6:]
     bad = {
         "not a saved state": [b"", b"x" * len(good), good[1:], b"NPPR" + good[4:], good[:10]],
-        "version 2": [wrong_version],
+        "version 1, this npp_env reads version 2": [wrong_version],
         "belongs to level": [other_level, good[:12] + bytes(16) + good[28:]],
         "damaged": [good[:-9] + bytes([good[-9] ^ 1]) + good[-8:]],
         "truncated or padded": [good[:-1], good + b"\0", good[:HEADER_BYTES]],

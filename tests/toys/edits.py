@@ -61,18 +61,18 @@ ENTITY = Toy(
         Edit(
             "npp_env/level/entity_kinds.py",
             """\
-    EntityKind.UNUSED_27: EntityRow(
-        family="snails", rules=("place", "advance", "touch", "pose"), listed=True, movers=1, directed=True,
-        radius_px=5.0, speed_px=0.5, column=19, frame=(_disc(5.0, 60),), mark=("s", _VIOLET)),
+    EntityKind.UNUSED_27: EntityRow(_NOTHING,
+        family="snails", rules=("place", "advance", "touch", "pose", "check"), listed=True, movers=1,
+        directed=True, radius_px=5.0, speed_px=0.5, column=24, frame=(_disc(5.0, 60),), mark=("s", _VIOLET)),
 """,
-            "    EntityKind.UNUSED_27: EntityRow(ignored=True),\n",
+            "    EntityKind.UNUSED_27: EntityRow(_NOTHING, ignored=True),\n",
         ),
         Edit(
             "npp_env/sim/entities/snails.pyx",
             '''\
 """Snails: they creep the way that they face, through everything, and kill."""
 
-from npp_env.sim.entities.passes cimport kinds, pose_flying, touch_to_kill
+from npp_env.sim.entities.passes cimport check_flying, kinds, pose_flying, touch_to_kill
 from npp_env.sim.grid cimport relist
 from npp_env.sim.layout cimport UNUSED_27, Entity, Mover, World, eighth_x, eighth_y, mover_of
 
@@ -95,6 +95,7 @@ kinds[UNUSED_27].place = place_snail
 kinds[UNUSED_27].advance = advance_snail
 kinds[UNUSED_27].touch = touch_to_kill
 kinds[UNUSED_27].pose = pose_flying
+kinds[UNUSED_27].check = check_flying
 ''',
         ),
         Edit(
@@ -145,8 +146,8 @@ def test_a_policy_sees_it():
     with_it, _ = env.reset(seed=0, options={"level": room((SNAIL, 28, STAND, LEFT))})
     row = dict(zip(ENTITY_FIELDS, with_it["entity_states"][0].tolist(), strict=True))
     assert row["present"] == row["unused_27"] == 1
-    assert sum(row[name] for name in ENTITY_FIELDS[9:]) == 1
-    assert ENTITY_FIELDS[-2:] == ("open_exit", "unused_27")
+    assert sum(row[name] for name in ENTITY_FIELDS[13:]) == 1
+    assert ENTITY_FIELDS[-2:] == ("rocket", "unused_27")
     assert row["speed_x"] == np.float16(-0.5 / 12)
     assert row["radius"] == np.float16(5 / 24)
     without, _ = env.reset(seed=0, options={"level": room()})

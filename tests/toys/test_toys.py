@@ -28,7 +28,7 @@ def changed(request, tmp_path_factory):
         edit.apply(tree)
     dependencies = Dependencies(tree)
     for source in sorted(toy.compiled):
-        assert rebuild(tree, source, dependencies) == 1
+        assert rebuild(tree, source, dependencies) >= 1
     return toy, tree
 
 

@@ -4,6 +4,7 @@ from libc.math cimport sqrt
 from npp_env.sim.body cimport is_target, touches
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.layout cimport BOOST_PAD, Entity, Ninja, World
+from npp_env.sim.validity cimport Check, expect_flag
 
 
 cdef void advance_pad(World* w, Entity* e) noexcept nogil:
@@ -29,5 +30,11 @@ cdef void pose_pad(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.mode = w.flags[e.slot]
 
 
+cdef void check_pad(World* w, Entity* e, Check* check) noexcept nogil:
+    """Whether the ninja is inside."""
+    expect_flag(check, w.flags[e.slot], 1 << False | 1 << True)
+
+
 kinds[BOOST_PAD].advance = advance_pad
 kinds[BOOST_PAD].pose = pose_pad
+kinds[BOOST_PAD].check = check_pad

@@ -1,7 +1,7 @@
 """Bounce blocks: a damped spring around their place (physics 6.9)."""
 
 from npp_env.sim.contact cimport Push, inside_square, shove_ninja
-from npp_env.sim.entities.passes cimport kinds, pose_flying
+from npp_env.sim.entities.passes cimport check_flying, kinds, pose_flying
 from npp_env.sim.grid cimport relist
 from npp_env.sim.layout cimport BOUNCE_BLOCK, Entity, Mover, World, mover_of
 
@@ -55,3 +55,4 @@ kinds[BOUNCE_BLOCK].advance = advance_block
 kinds[BOUNCE_BLOCK].push = push_from_block
 kinds[BOUNCE_BLOCK].touch = touch_block
 kinds[BOUNCE_BLOCK].pose = pose_flying
+kinds[BOUNCE_BLOCK].check = check_flying

@@ -66,17 +66,22 @@ class EntityTable:
 
     def initial_state(self, level: Level) -> NDArray[np.uint8]:
         """The bytes of the state after loading."""
-        ninja = np.zeros(1, NINJA)
-        ninja["x"], ninja["y"] = level.spawn
-        ninja["g"] = float.fromhex("0x1.1111111111110p-4")
-        ninja["drag"] = float.fromhex("0x1.fc94b94afbccdp-1")
-        ninja["fny"] = -1.0
-        ninja["cny"] = 1.0
-        for buffer in ("b_jump", "b_floor", "b_wall", "b_pad"):
-            ninja[buffer] = -1
-        parts = [ninja.view(np.uint8), self.movers.view(np.uint8).reshape(-1), self.flags]
+        parts = [initial_ninja(level).view(np.uint8), self.movers.view(np.uint8).reshape(-1), self.flags]
         size = sum(part.size for part in parts)
         return np.concatenate([*parts, np.zeros(-size % 8, np.uint8)])
+
+
+def initial_ninja(level: Level) -> NDArray[Any]:
+    """The ninja at the spawn; a fresh array (1,)."""
+    ninja = np.zeros(1, NINJA)
+    ninja["x"], ninja["y"] = level.spawn
+    ninja["g"] = float.fromhex("0x1.1111111111110p-4")
+    ninja["drag"] = float.fromhex("0x1.fc94b94afbccdp-1")
+    ninja["fny"] = -1.0
+    ninja["cny"] = 1.0
+    for buffer in ("b_jump", "b_floor", "b_wall", "b_pad"):
+        ninja[buffer] = -1
+    return ninja
 
 
 def cell_of(x: float, y: float) -> int:

@@ -2,7 +2,7 @@
 
 from libc.math cimport sqrt
 from npp_env.sim.body cimport is_target, kill, touches
-from npp_env.sim.entities.passes cimport kinds, pose_flying
+from npp_env.sim.entities.passes cimport check_flying, kinds, pose_flying
 from npp_env.sim.grid cimport relist
 from npp_env.sim.layout cimport DEATH_BALL, Entity, Mover, Ninja, WallPoint, World, mover_of
 from npp_env.sim.sweeps cimport sweep
@@ -129,3 +129,4 @@ cdef double touch_ball(World* w, Entity* e) noexcept nogil:
 kinds[DEATH_BALL].react = react_ball
 kinds[DEATH_BALL].touch = touch_ball
 kinds[DEATH_BALL].pose = pose_flying
+kinds[DEATH_BALL].check = check_flying

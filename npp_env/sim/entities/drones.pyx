@@ -4,14 +4,15 @@ from libc.math cimport sqrt
 from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
 from npp_env.sim.grid cimport col_free, relist, row_free
 from npp_env.sim.layout cimport MINI_DRONE, ZAP_DRONE, Entity, Mover, World, ifloor, mover_of
+from npp_env.sim.validity cimport Check, expect
 
 # The turns that a mode tries, in quarters clockwise.
 cdef int[4][4] TURNS = [[1, 0, 3, 2], [3, 0, 1, 2], [0, 1, 3, 2], [0, 3, 1, 2]]
-cdef double ZAP_STEP_PX = 24.0
-cdef double MINI_STEP_PX = 12.0
+# Half cells that a step leads over, with one to spare for rounding.
+cdef int MOST_HALVES = 3
 
 
-cdef inline int direction_x(int direction) noexcept nogil:
+cdef int direction_x(int direction) noexcept nogil:
     """Horizontal part of directions 0..3: right, down, left, up."""
     if direction == 0:
         return 1
@@ -20,7 +21,7 @@ cdef inline int direction_x(int direction) noexcept nogil:
     return 0
 
 
-cdef inline int direction_y(int direction) noexcept nogil:
+cdef int direction_y(int direction) noexcept nogil:
     """Vertical part of directions 0..3."""
     return direction_x((direction + 3) % 4)
 
@@ -39,13 +40,15 @@ cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) 
     cdef int uy = direction_y(direction)
     cdef double goal_x = b.x + step * ux
     cdef double goal_y = b.y + step * uy
-    cdef int i, end, low, high
+    cdef int i, end, low, high, _half
     if ux != 0:
         low = ifloor((b.y - radius) / 12)
         high = ifloor((b.y + radius) / 12)
         i = ifloor((b.x + ux * radius) / 12)
         end = ifloor((goal_x + ux * radius) / 12)
-        while i != end:
+        for _half in range(MOST_HALVES):
+            if i == end:
+                break
             if not col_free(w, i, low, high, ux):
                 return False
             i += ux
@@ -54,7 +57,9 @@ cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) 
         high = ifloor((b.x + radius) / 12)
         i = ifloor((b.y + uy * radius) / 12)
         end = ifloor((goal_y + uy * radius) / 12)
-        while i != end:
+        for _half in range(MOST_HALVES):
+            if i == end:
+                break
             if not row_free(w, low, high, i, uy):
                 return False
             i += uy
@@ -63,11 +68,10 @@ cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) 
     return True
 
 
-cdef void advance_drone(World* w, Entity* e) noexcept nogil:
-    """Fly on, or choose a new direction at the goal."""
+cdef bint fly(World* w, Entity* e, double step) noexcept nogil:
+    """Fly on, or choose a new direction at the goal; answers whether its cell is looked at: it is not at a goal."""
     cdef Mover* b = mover_of(w, e)
     cdef double speed = kinds[e.kind].speed
-    cdef double step = ZAP_STEP_PX if e.kind == ZAP_DRONE else MINI_STEP_PX
     cdef int old = b.direction
     cdef int ux = direction_x(old)
     cdef int uy = direction_y(old)
@@ -86,11 +90,17 @@ cdef void advance_drone(World* w, Entity* e) noexcept nogil:
                 rest = speed - d
                 b.x += rest * direction_x(new)
                 b.y += rest * direction_y(new)
-                return
-    else:
-        b.x += speed * ux
-        b.y += speed * uy
-        relist(w, b)
+                break
+        return False
+    b.x += speed * ux
+    b.y += speed * uy
+    return True
+
+
+cdef void advance_drone(World* w, Entity* e) noexcept nogil:
+    """Fly by the steps of its kind."""
+    if fly(w, e, MINI_STEP_PX if e.kind == MINI_DRONE else STEP_PX):
+        relist(w, mover_of(w, e))
 
 
 cdef void pose_drone(World* w, Entity* e, Pose* pose) noexcept nogil:
@@ -103,9 +113,17 @@ cdef void pose_drone(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.mode = e.mode / 3.0
 
 
+cdef void check_drone(World* w, Entity* e, Check* check) noexcept nogil:
+    """One of four directions; its goal is near, but that is no matter."""
+    cdef Mover* b = mover_of(w, e)
+    expect(check, b"phase", b.phase, 0, 0)
+    expect(check, b"direction", b.direction, 0, 3)
+
+
 cdef int drone
 for drone in (ZAP_DRONE, MINI_DRONE):
     kinds[drone].place = place_drone
     kinds[drone].advance = advance_drone
     kinds[drone].touch = touch_to_kill
     kinds[drone].pose = pose_drone
+    kinds[drone].check = check_drone

@@ -2,8 +2,9 @@
 
 from npp_env.sim.body cimport is_target
 from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
-from npp_env.sim.grid cimport col_free, floor_value, relist
+from npp_env.sim.grid cimport col_free, floor_value, relist, way_free
 from npp_env.sim.layout cimport EDGE_SOLID, FLOOR_GUARD, Entity, Mover, Ninja, World, ifloor, mover_of
+from npp_env.sim.validity cimport Check, expect, expect_unused
 
 cdef double STOP_PX = 6 + 0.01
 
@@ -35,15 +36,8 @@ cdef void react_guard(World* w, Entity* e) noexcept nogil:
         return
     if not (b.y + 6 - 24 <= n.y and n.y <= b.y + 6):
         return
-    cdef int run = (n.x > b.x) - (n.x < b.x)
-    cdef int i = ifloor(b.x / 12)
-    cdef int end = ifloor(n.x / 12)
-    cdef int j = ifloor(b.y / 12)
-    while i != end:
-        if not col_free(w, i, j, j, run):
-            return
-        i += run
-    b.run = run
+    if way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):
+        b.run = (n.x > b.x) - (n.x < b.x)
 
 
 cdef void pose_guard(World* w, Entity* e, Pose* pose) noexcept nogil:
@@ -52,7 +46,17 @@ cdef void pose_guard(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.vx = pose.mode * kinds[FLOOR_GUARD].speed
 
 
+cdef void check_guard(World* w, Entity* e, Check* check) noexcept nogil:
+    """Resting or running, at its height."""
+    cdef Mover* b = mover_of(w, e)
+    expect(check, b"y", b.y, e.y0, e.y0)
+    expect_unused(check, b.vx, b.vy)
+    expect(check, b"run", b.run, -1, 1)
+    expect(check, b"turn", b.direction, 0, 0)
+
+
 kinds[FLOOR_GUARD].advance = advance_guard
 kinds[FLOOR_GUARD].react = react_guard
 kinds[FLOOR_GUARD].touch = touch_to_kill
 kinds[FLOOR_GUARD].pose = pose_guard
+kinds[FLOOR_GUARD].check = check_guard

@@ -5,13 +5,14 @@ alone here. A turret takes two movers: the second holds the last wall point.
 """
 
 from libc.math cimport atan2, cos, fabs, sin, sqrt
-from npp_env.sim.body cimport NINJA_RADIUS, is_target, kill, segment_hits
+from npp_env.sim.body cimport NINJA_RADIUS, is_target
 from npp_env.sim.entities.passes cimport Pose, kinds
 from npp_env.sim.layout cimport (
     LASER_TURRET, WALL_CONCAVE, WALL_CONVEX, Entity, Mover, Ninja, Wall, WallPoint, World, eighth_x, eighth_y,
     mover_of,
 )
-from npp_env.sim.sweeps cimport ray_length
+from npp_env.sim.sight cimport can_meet, end_of_shot, sees, shoot
+from npp_env.sim.validity cimport MOST_TURNED, Check, expect, expect_unused, initial_movers
 from npp_env.sim.walls cimport nearest_plain
 
 cdef double PI = 3.141592653589793
@@ -22,6 +23,8 @@ cdef double SURFACE_PX = 7.0
 cdef double SPIN = 0.010471975
 cdef int CRAWL_ROUNDS = 10
 cdef double CRAWL_PX = 0.1
+# Full turns between two angles of at most `MOST_TURNED`.
+cdef int MOST_TURNS = 400
 cdef double CORNER_TURN = 0.005524805665672641
 cdef double BEAM_TURN = 0.11049611331345282
 
@@ -32,14 +35,10 @@ cdef void fire(World* w, Mover* b) noexcept nogil:
     cdef double dx = n.x - b.x
     cdef double dy = n.y - b.y
     cdef double d = sqrt(dx * dx + dy * dy)
-    cdef double length, ax, ay
-    if d > NINJA_RADIUS and not ray_length(w, b.x, b.y, dx / d, dy / d) > d - NINJA_RADIUS:
-        return
-    ax = cos(b.beam)
-    ay = sin(b.beam)
-    length = ray_length(w, b.x, b.y, ax, ay)
-    if segment_hits(w, b.x, b.y, b.x + length * ax, b.y + length * ay, NINJA_RADIUS):
-        kill(w)
+    cdef double ax = cos(b.beam)
+    cdef double ay = sin(b.beam)
+    if can_meet(w, b.x, b.y, ax, ay) and (d <= NINJA_RADIUS or sees(w, b.x, b.y)):
+        shoot(w, b.x, b.y, ax, ay)
 
 
 cdef void crawl(World* w, Mover* b) noexcept nogil:
@@ -86,10 +85,13 @@ cdef void crawl(World* w, Mover* b) noexcept nogil:
 cdef void follow(Mover* b) noexcept nogil:
     """Turn the beam towards the normal of the wall, the short way round."""
     cdef double d = b.normal - b.beam
-    while d > PI:
+    cdef int turns = 0
+    while d > PI and turns < MOST_TURNS:
         d -= TWO_PI
-    while d < -PI:
+        turns += 1
+    while d < -PI and turns < MOST_TURNS:
         d += TWO_PI
+        turns += 1
     if fabs(d) <= BEAM_TURN:
         b.beam = b.normal
     elif d > 0:
@@ -155,13 +157,35 @@ cdef void place_laser(World* w, Entity* e) noexcept nogil:
 
 
 cdef void pose_laser(World* w, Entity* e, Pose* pose) noexcept nogil:
-    """Where the beam points, and the sense in which it turns."""
+    """Where the beam points and ends, and the sense in which it turns."""
     cdef Mover* b = mover_of(w, e)
     pose.nx = cos(b.beam)
     pose.ny = sin(b.beam)
     pose.mode = b.sense
+    pose.aims = end_of_shot(w, b.x, b.y, pose.nx, pose.ny, &pose.aim_x, &pose.aim_y)
+    pose.shoots = pose.aims
+    pose.shot_x = pose.aim_x
+    pose.shot_y = pose.aim_y
+
+
+cdef void check_laser(World* w, Entity* e, Check* check) noexcept nogil:
+    """A beam that turns one way or the other, on an axle or on a wall for good; the second mover is a point."""
+    cdef Mover* b = mover_of(w, e)
+    cdef Mover* initial = &initial_movers(w.level)[e.slot]
+    expect(check, b"beam", b.beam, -MOST_TURNED, MOST_TURNED)
+    expect(check, b"normal", b.normal, -MOST_TURNED, MOST_TURNED)
+    expect(check, b"size of the sense", b.sense * b.sense, 1, 1)
+    expect(check, b"on_wall", b.on_wall, initial.on_wall, initial.on_wall)
+    expect(check, b"cell", b.cell, -1, -1)
+    expect(check, b"stamp", b.stamp, initial.stamp, initial.stamp)
+    expect_unused(check, b[1].vx, b[1].vy)
+    expect(check, b"cell of the wall point", b[1].cell, -1, -1)
+    expect(check, b"stamp of the wall point", b[1].stamp, 0, 0)
+    expect(check, b"phase of the wall point", b[1].phase, 0, 0)
+    expect(check, b"turn of the wall point", b[1].direction, 0, 0)
 
 
 kinds[LASER_TURRET].place = place_laser
 kinds[LASER_TURRET].react = react_laser
 kinds[LASER_TURRET].pose = pose_laser
+kinds[LASER_TURRET].check = check_laser

@@ -6,6 +6,7 @@ from npp_env.sim.layout cimport (
     COLUMNS, DEAD, MINE, MINE_ARMED, MINE_ARMING, MINE_IDLE, NEAR_MINE, OFF, ROWS, TOGGLE_MINE, Entity, Level, World,
     column_of, row_of,
 )
+from npp_env.sim.validity cimport Check, expect_flag
 
 
 cdef inline double radius_in(int mode) noexcept nogil:
@@ -66,8 +67,16 @@ cdef void pose_mine(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.mode = 1.0 if mode == MINE_ARMED else 0.5 if mode == MINE_ARMING else 0.0
 
 
+cdef void check_mine(World* w, Entity* e, Check* check) noexcept nogil:
+    """One of three modes; the ninja knows how many are arming."""
+    cdef int mode = w.flags[e.slot]
+    expect_flag(check, mode, 1 << MINE_ARMED | 1 << MINE_IDLE | 1 << MINE_ARMING)
+    check.arming += mode == MINE_ARMING
+
+
 cdef int mine
 for mine in (MINE, TOGGLE_MINE):
     kinds[mine].react = react_mines
     kinds[mine].touch = touch_mine
     kinds[mine].pose = pose_mine
+    kinds[mine].check = check_mine

@@ -1,11 +1,14 @@
 """The rules of all kinds, and the passes of a tick that apply them (physics 1.2, 1.3, 5.4, 5.6)."""
 
 from libc.math cimport fabs
+from libc.string cimport memmove
 from npp_env.sim.body cimport NINJA_RADIUS, is_target, kill, touches
 from npp_env.sim.layout cimport (
     COLUMNS, NEAR_PUSHING, NEAR_TOUCHABLE, ROWS, Entity, Level, Mover, World, column_of, eighth_x, eighth_y, mover_of,
     row_of,
 )
+from npp_env.sim.sight cimport watch
+from npp_env.sim.validity cimport Check, expect, expect_velocity
 
 from npp_env.errors import KernelError
 from npp_env.level.entity_kinds import ENTITY_TABLE, RULES
@@ -34,6 +37,8 @@ cdef void react_entities(World* w) noexcept nogil:
     """Run the react rules, by type and then in map order."""
     cdef int k
     cdef Entity* e
+    if w.level.n_cover:
+        watch(w)
     for k in range(w.level.n_react):
         e = &w.level.entities[w.level.react_order[k]]
         kinds[e.kind].react(w, e)
@@ -45,7 +50,7 @@ cdef void gather_movers(World* w, int c, int r) noexcept nogil:
         return
     w.candidates_cell = c * ROWS + r
     w.n_candidates = 0
-    cdef int m, k, o, cell, dc, dr
+    cdef int m, k, o, cell, dc, dr, high
     for m in range(w.level.n_movers):
         cell = w.movers[m].cell
         if cell < 0:
@@ -54,15 +59,18 @@ cdef void gather_movers(World* w, int c, int r) noexcept nogil:
         dr = cell % ROWS - r
         if dc < -1 or dc > 1 or dr < -1 or dr > 1:
             continue
-        k = w.n_candidates
-        w.n_candidates += 1
-        while k > 0:
-            o = w.candidates[k - 1]
+        # Its place among the others is sought by halves: there may be thousands in a cell.
+        k = 0
+        high = w.n_candidates
+        while k < high:
+            o = w.candidates[(k + high) >> 1]
             if w.movers[o].cell < cell or (w.movers[o].cell == cell and w.movers[o].stamp < w.movers[m].stamp):
-                break
-            w.candidates[k] = o
-            k -= 1
+                k = ((k + high) >> 1) + 1
+            else:
+                high = (k + high) >> 1
+        memmove(&w.candidates[k + 1], &w.candidates[k], (w.n_candidates - k) * sizeof(w.candidates[0]))
         w.candidates[k] = m
+        w.n_candidates += 1
 
 
 cdef inline double meet(World* w, Entity* e, bint pushing) noexcept nogil:
@@ -141,6 +149,14 @@ cdef void pose_flying(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.vy = mover_of(w, e).vy
 
 
+cdef void check_flying(World* w, Entity* e, Check* check) noexcept nogil:
+    """A velocity, and nothing else."""
+    cdef Mover* b = mover_of(w, e)
+    expect_velocity(check, b.vx, b.vy)
+    expect(check, b"phase", b.phase, 0, 0)
+    expect(check, b"turn", b.direction, 0, 0)
+
+
 def fill_kinds() -> None:
     """Take over what the kernel needs of the entity table."""
     cdef Kind* kind
@@ -155,13 +171,17 @@ def fill_kinds() -> None:
         kind.deactivates = row.active_flag is not None
         kind.active_flag = row.active_flag or 0
         kind.column = -1 if row.column is None else row.column
+        if row.emerged is not None:
+            kind.emerges = True
+            kind.emerged_column = row.emerged.column
+            kind.emerged_radius = row.emerged.radius_px
 
 
 def check_rules() -> None:
     """Compare the rules that the families entered with those that the rows claim.
 
     Raises:
-        KernelError: A kind lacks a rule, or has one that its row does not claim.
+        KernelError: A kind lacks a rule, or has one that its row does not claim; or it has state that nothing checks.
     """
     cdef Kind* kind
     for number, row in ENTITY_TABLE.items():
@@ -173,12 +193,16 @@ def check_rules() -> None:
             kind.push != NULL,
             kind.touch != NULL,
             kind.pose != NULL,
+            kind.pose_emerged != NULL,
+            kind.check != NULL,
         )
         found = {rule for rule, entered in zip(RULES, there, strict=True) if entered}
         if found != set(row.rules):
             raise KernelError(
                 f"the row of {number.label} claims the rules {sorted(row.rules)}, its family has {sorted(found)}"
             )
+        if (row.flag is not None or row.movers > 0) != ("check" in found):
+            raise KernelError(f"{number.label} needs the rule 'check' exactly if its row gives it a flag or movers")
 
 
 fill_kinds()

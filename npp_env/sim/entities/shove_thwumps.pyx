@@ -9,6 +9,7 @@ from npp_env.sim.layout cimport (
     SHOVE_LAUNCHED, SHOVE_RESTING, SHOVE_RETURNING, SHOVE_THWUMP, SHOVE_TRIGGERED, Entity, Mover, World, ifloor,
     mover_of,
 )
+from npp_env.sim.validity cimport Check, expect
 
 cdef int CORE_RADIUS = 8
 cdef int LAUNCH_STEP = 4
@@ -115,7 +116,18 @@ cdef void pose_shove(World* w, Entity* e, Pose* pose) noexcept nogil:
         pose.vy = RETURN_STEP * pose.ny
 
 
+cdef void check_shove(World* w, Entity* e, Check* check) noexcept nogil:
+    """One of four phases; after the first touch the side of it, one of four."""
+    cdef Mover* b = mover_of(w, e)
+    cdef double length = fabs(b.way_x) + fabs(b.way_y)
+    expect(check, b"phase", b.phase, <int>SHOVE_RESTING, <int>SHOVE_RETURNING)
+    expect(check, b"fresh", b.fresh, 0, 1)
+    expect(check, b"product of way_x and way_y", b.way_x * b.way_y, 0, 0)
+    expect(check, b"length of the way", length, 0 if b.phase == SHOVE_RESTING and length == 0 else 1, 1)
+
+
 kinds[SHOVE_THWUMP].react = react_shove
 kinds[SHOVE_THWUMP].push = push_from_shove
 kinds[SHOVE_THWUMP].touch = touch_shove
 kinds[SHOVE_THWUMP].pose = pose_shove
+kinds[SHOVE_THWUMP].check = check_shove

@@ -9,6 +9,7 @@ from npp_env.sim.layout cimport (
     FACING_DOWN, FACING_RIGHT, THWUMP, THWUMP_CHARGING, THWUMP_RESTING, THWUMP_RETURNING, Entity, Mover, World,
     ifloor, is_horizontal, mover_of,
 )
+from npp_env.sim.validity cimport Check, expect, expect_unused
 
 cdef double RETURN_SPEED = 8.0 / 7.0
 cdef int EDGE_PX = 11
@@ -125,8 +126,21 @@ cdef void pose_thwump(World* w, Entity* e, Pose* pose) noexcept nogil:
     pose.vy = pose.ny * speed
 
 
+cdef void check_thwump(World* w, Entity* e, Check* check) noexcept nogil:
+    """Resting, or on its way along its axis."""
+    cdef Mover* b = mover_of(w, e)
+    if is_horizontal(e.orientation):
+        expect(check, b"y", b.y, e.y0, e.y0)
+    else:
+        expect(check, b"x", b.x, e.x0, e.x0)
+    expect_unused(check, b.vx, b.vy)
+    expect(check, b"phase", b.phase, <int>THWUMP_RETURNING, <int>THWUMP_CHARGING)
+    expect(check, b"turn", b.direction, 0, 0)
+
+
 kinds[THWUMP].advance = advance_thwump
 kinds[THWUMP].react = react_thwump
 kinds[THWUMP].push = push_from_thwump
 kinds[THWUMP].touch = touch_thwump
 kinds[THWUMP].pose = pose_thwump
+kinds[THWUMP].check = check_thwump

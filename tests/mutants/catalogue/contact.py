@@ -122,8 +122,8 @@ FAULTS = [
     Fault(
         "exit-too-small",
         GOALS,
-        "touches(w, door.x, door.y, EXIT_RADIUS)",
-        "touches(w, door.x, door.y, EXIT_RADIUS - 1)",
+        "touches(w, door.x, door.y, radius)",
+        "touches(w, door.x, door.y, radius - 1)",
         "entities",
         "wrong-radius",
     ),

@@ -14,6 +14,7 @@ BALLS = "npp_env/sim/entities/death_balls.pyx"
 SHOVES = "npp_env/sim/entities/shove_thwumps.pyx"
 DOORS = "npp_env/sim/entities/doors.pyx"
 LASERS = "npp_env/sim/entities/lasers.pyx"
+SIGHT = "npp_env/sim/sight.pyx"
 KINDS = "npp_env/level/entity_kinds.py"
 
 FAULTS = [
@@ -41,8 +42,8 @@ FAULTS = [
     Fault(
         "zap-drone-with-short-steps",
         DRONES,
-        "ZAP_STEP_PX = 24.0",
-        "ZAP_STEP_PX = 12.0",
+        "MINI_STEP_PX if e.kind == MINI_DRONE else STEP_PX",
+        "MINI_STEP_PX",
         "entities",
         "neighbouring-constant",
     ),
@@ -50,7 +51,7 @@ FAULTS = [
     Fault(
         "drone-stays-listed-where-it-began",
         DRONES,
-        "relist(w, b)",
+        "relist(w, mover_of(w, e))",
         "pass",
         "entities",
         "dropped-condition",
@@ -94,8 +95,8 @@ FAULTS = [
     Fault(
         "guard-sees-through-walls",
         GUARDS,
-        "not col_free(w, i, j, j, run)",
-        "False",
+        "if way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):",
+        "if True:",
         "entities",
         "dropped-condition",
         within="react_guard",
@@ -270,16 +271,16 @@ FAULTS = [
     Fault(
         "laser-shoots-at-what-it-does-not-see",
         LASERS,
-        "d > NINJA_RADIUS and not",
-        "d > 10000 and not",
+        " and (d <= NINJA_RADIUS or sees(w, b.x, b.y))",
+        "",
         "lasers",
         "dropped-condition",
     ),
     Fault(
         "laser-beam-too-wide",
-        LASERS,
-        "b.y + length * ay, NINJA_RADIUS)",
-        "b.y + length * ay, NINJA_RADIUS + 2)",
+        SIGHT,
+        "y + length * dy, NINJA_RADIUS)",
+        "y + length * dy, NINJA_RADIUS + 2)",
         "lasers",
         "wrong-radius",
     ),
@@ -293,5 +294,12 @@ FAULTS = [
         within="react_laser",
     ),
     Fault("laser-near-a-wall-spins", LASERS, "SURFACE_PX = 7.0", "SURFACE_PX = 5.0", "lasers", "wrong-radius"),
-    Fault("beam-follows-the-long-way", LASERS, "while d > PI:", "while d > 2 * PI:", "lasers", "neighbouring-constant"),
+    Fault(
+        "beam-follows-the-long-way",
+        LASERS,
+        "while d > PI and",
+        "while d > 2 * PI and",
+        "lasers",
+        "neighbouring-constant",
+    ),
 ]

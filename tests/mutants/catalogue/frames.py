@@ -62,8 +62,8 @@ FAULTS = [
     Fault(
         "beam-ends-exchanged",
         FRAMES,
-        "x + length * dx, y + length * dy",
-        "x + length * dy, y + length * dx",
+        "draw_line(c, x, y, pose.shot_x, pose.shot_y, size, stroke.grey)",
+        "draw_line(c, x, y, pose.shot_y, pose.shot_x, size, stroke.grey)",
         "frames",
         "swapped-arguments",
     ),
@@ -107,7 +107,14 @@ FAULTS = [
         "frames",
         "dropped-condition",
     ),
-    Fault("second-mover-of-a-laser-drawn", FRAMES, "e.slot != m or ", "", "frames", "dropped-condition"),
+    Fault(
+        "second-mover-of-a-laser-drawn",
+        FRAMES,
+        "(e.link if emerged else e.slot) != m or ",
+        "",
+        "frames",
+        "dropped-condition",
+    ),
     Fault(
         "the-dead-look-alive",
         FRAMES,
@@ -162,8 +169,8 @@ FAULTS = [
     Fault(
         "boxes-without-their-last-row",
         CANVAS,
-        "j2 = c.height - 1",
-        "j2 = c.height - 2",
+        "span_over(cy, hh, c.height)",
+        "span_over(cy, hh, c.height - 1)",
         "frames",
         "off-by-one",
         within="fill_box",

@@ -190,8 +190,8 @@ FAULTS = [
     Fault(
         "ray-walks-the-far-axis-first",
         SWEEPS,
-        "next_x < next_y",
-        "next_x > next_y",
+        "column.next < row.next",
+        "column.next > row.next",
         "lasers",
         "sign",
         within="ray_length",
@@ -199,11 +199,10 @@ FAULTS = [
     Fault(
         "ray-enters-cells-a-step-late",
         SWEEPS,
-        "(c * 24 - x) / dx",
-        "((c - 1) * 24 - x) / dx",
+        "(axis.cell * 24 - position) / d",
+        "((axis.cell - 1) * 24 - position) / d",
         "lasers",
         "off-by-one",
-        within="ray_length",
     ),
     Fault(
         "sweep-goes-on-after-a-touch",

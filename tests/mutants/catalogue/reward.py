@@ -6,6 +6,7 @@ from ..faults import Fault
 
 ENGINE = "npp_env/runtime/engine.pyx"
 PATHS = "npp_env/observe/path_features.pyx"
+ROWS = "npp_env/runtime/episode_rows.pyx"
 REWARD = "npp_env/runtime/reward.pxd"
 
 FAULTS = [
@@ -112,7 +113,7 @@ FAULTS = [
     ),
     Fault(
         "terminal-potential-kept",
-        ENGINE,
+        ROWS,
         "slot.potential = 0.0 if self.terminated_base[i] else after",
         "slot.potential = after",
         "reward",
@@ -120,7 +121,7 @@ FAULTS = [
     ),
     Fault(
         "first-potential-forgotten",
-        ENGINE,
+        ROWS,
         "slot.potential = potential(&view) if slot.paths != NULL else 0.0",
         "slot.potential = 0.0",
         "reward",
@@ -130,8 +131,8 @@ FAULTS = [
     Fault(
         "potential-of-the-dead-after-a-restore",
         ENGINE,
-        "0.0 if is_over(view.world.ninja) else potential(&view)",
-        "potential(&view)",
+        "slot.paths == NULL or is_over(view.world.ninja)",
+        "slot.paths == NULL",
         "reward",
         "dropped-condition",
     ),

@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def within(values: NDArray[Any], low: float, high: float, other: float = ...) -> bool: ...
+def ascending(values: NDArray[Any]) -> bool: ...

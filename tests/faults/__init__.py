@@ -1,0 +1,1 @@
+"""Faults that machines and people bring about, and what must be right after each: `make faults`."""

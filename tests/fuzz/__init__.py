@@ -1,0 +1,1 @@
+"""Fuzzing with coverage of every entrance that takes bytes or text: `make fuzz`."""
