@@ -47,30 +47,32 @@ class NppEnv(gym.Env[Any, Any]):
       -1, 0, 1; 28 last jump input; 29, 30 direction of the last launch pad, 0 before the first; 31 share of the time
       that is left, 1 without a limit, below 0 beyond it; 32 an exit switch was taken; 33 share of the gold that is
       left, 0 where there is none at all.
-    - `entity_states` (max_entities, 37) float16: the nearest entities that still matter, nearest first (ties: in map
+    - `entity_states` (max_entities, 39) float16: the nearest entities that still matter, nearest first (ties: in map
       order, open exits and rockets last), then rows of zeros. Collected gold and touched switches do not matter any
       more; an exit does once its switch was taken, a rocket while it flies; a door or exit stands where its switch is.
       0 present; 1, 2 position relative to the ninja / (1056, 600); 3, 4 velocity / 12, that of drones, floor guards,
       thwumps and shove thwumps being the speed of their phase even where something blocks them, that of chaingun and
-      laser drones 0 unless they are idle; 5, 6 direction: of pads and one-ways their normal, of drones that of travel,
-      of thwumps that of the charge, of shove thwumps that of the way back, of laser turrets the beam, of rockets that
-      of flight; 7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors: open; drones: turning rule / 3; floor guards: -1
-      running left, 0, 1 right; thwumps: -1 returning, 0, 1 charging; laser turrets: -1 or 1, the sense of turning;
-      boost pads: the ninja is inside; shove thwumps: rest, triggered, launched, returning / 3); 8 radius / 24; 9 phase
-      (rocket turrets: idle, about to fire, rocket in flight / 3; gauss turrets: idle, targeting, about to fire,
-      recovering / 3; chaingun and laser drones: idle, about to fire, firing, recovering / 3); 10 share of the phase
-      that is left, 0 where it has no end: 1 - t / T, with T ticks of 15 for turrets, 90 while a gauss turret targets (t
-      counts slower the farther its aim is from the ninja), 52 and 45 for chaingun and laser drones about to fire, 80
-      for a beam, 90 and 60 while they recover; while a chaingun fires, 1 - t / 9 up to its next bullet; 11, 12 where it
-      aims, relative to the ninja / (1056, 600), 0 if nowhere: a gauss turret, unless idle, at its aim point; a laser
-      turret, and a laser drone that is about to fire or fires, where the beam ends or would end; a chaingun that fires
-      where its next bullet would end, if there is one. 13-36 one-hot type: mine, gold, exit switch, door, locked door
-      switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce block, thwump, toggle mine, laser
-      turret, boost pad, death ball, mini drone, shove thwump, open exit, chaingun drone, laser drone, rocket turret,
-      gauss turret, rocket.
+      laser drones 0 unless they are idle, that of an evil ninja that follows its next move; 5, 6 direction: of pads and
+      one-ways their normal, of drones that of travel, of thwumps that of the charge, of shove thwumps that of the way
+      back, of laser turrets the beam, of rockets that of flight; 7 mode (mines: 1 armed, 0.5 arming, 0 idle; doors:
+      open; drones: turning rule / 3; floor guards: -1 running left, 0, 1 right; thwumps: -1 returning, 0, 1 charging;
+      laser turrets: -1 or 1, the sense of turning; boost pads: the ninja is inside; shove thwumps: rest, triggered,
+      launched, returning / 3); 8 radius / 24; 9 phase (rocket turrets: idle, about to fire, rocket in flight / 3; gauss
+      turrets: idle, targeting, about to fire, recovering / 3; chaingun and laser drones: idle, about to fire, firing,
+      recovering / 3; chasers: 1 while they chase; evil ninjas: asleep, touched, waiting, following / 3); 10 share of
+      the phase that is left, 0 where it has no end: 1 - t / T, with T ticks of 15 for turrets, 90 while a gauss turret
+      targets (t counts slower the farther its aim is from the ninja), 52 and 45 for chaingun and laser drones about to
+      fire, 80 for a beam, 90 and 60 while they recover; while a chaingun fires, 1 - t / 9 up to its next bullet; while
+      the n-th evil ninja waits, t since its touch and T = 120 n; 11, 12 where it aims, relative to the ninja / (1056,
+      600), 0 if nowhere: a gauss turret, unless idle, at its aim point; a laser turret, and a laser drone that is about
+      to fire or fires, where the beam ends or would end; a chaingun that fires where its next bullet would end, if
+      there is one; an evil ninja that waits at the place where it will start. 13-38 one-hot type: mine, gold, exit
+      switch, door, locked door switch, trap door switch, launch pad, one-way, zap drone, floor guard, bounce block,
+      thwump, toggle mine, laser turret, boost pad, death ball, mini drone, shove thwump, open exit, chaingun drone,
+      laser drone, rocket turret, gauss turret, rocket, chaser, evil ninja.
       Radii: mines 4 armed, 4.5 arming, 3.5 idle; doors 10; their switches 5; mini drones 4, all other drones 7.5; laser
-      turrets 5.9; death balls 5 (what kills); rockets 0 (a point); open exits 12; half the side of bounce blocks and
-      thwumps 9, of shove thwumps 12, half the length of one-ways 12; all else 6.
+      turrets 5.9; death balls 5 (what kills); rockets 0 (a point); evil ninjas 10, 6 while they follow; open exits 12;
+      half the side of bounce blocks and thwumps 9, of shove thwumps 12, half the length of one-ways 12; all else 6.
     - `switch_states` (25,) float16: five groups of 5, exits first, then locked doors, then trap doors, each in map
       order, as many as there are: switch relative to the ninja / (1056, 600), door or exit likewise, 1 if the exit's
       switch was taken or the door is open (a trap door is until its switch is touched).

@@ -78,6 +78,9 @@ DIRECTIONS = ("right", "down-right", "down", "down-left", "left", "up-left", "up
 DRONE_MODES = ("clockwise", "anticlockwise", "ahead-clockwise", "ahead-anticlockwise")
 LASER_MODES = ("clockwise", "anticlockwise")
 
+EVIL_NINJA_DELAY_TICKS = 120
+"""The first evil ninja repeats the ninja's path so many ticks later, each further one so many ticks behind the last."""
+
 GUN_DRONE_RADIUS_PX = 7.5
 """A choice: nothing tells how much room chaingun and laser drones need; that of zap drones is known."""
 
@@ -105,6 +108,10 @@ class Shape(IntEnum):
     """Two bars of some half length where it aims."""
     TRAIL = 8
     """A bar of some length behind what has emerged."""
+
+
+AIMED_SHAPES = frozenset({Shape.BEAM, Shape.LINE, Shape.CROSS, Shape.TRAIL})
+"""Shapes that the pose of an entity tells the place of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +167,8 @@ class EntityRow:
         flag: Initial value of its flag byte; None if it has no flag.
         active_flag: Value of the flag while it takes part; None if it always does.
         movers: Blocks of moving state that it takes; the first one holds its place.
+        history_ticks: So many of the ninja's last places each of them adds to the state.
+        most: How many of them a level may have, where that is bounded.
         ignored: Kept in a level, but without any effect.
         radius_px: Its radius or half its side, as policies are told; circles are touched at it.
         speed_px: Its (highest) speed in pixels a tick.
@@ -182,6 +191,8 @@ class EntityRow:
     flag: int | None = None
     active_flag: int | None = None
     movers: int = 0
+    history_ticks: int = 0
+    most: int | None = None
     ignored: bool = False
     radius_px: float = 0.0
     speed_px: float = 0.0
@@ -199,6 +210,11 @@ class EntityRow:
     def moves(self) -> bool:
         """Whether its place is part of the state."""
         return self.movers > 0 and self.flag is None
+
+    @property
+    def aims(self) -> bool:
+        """Whether frames draw something of it elsewhere than where it is."""
+        return any(mark.shape in AIMED_SHAPES for mark in self.frame)
 
 
 def _disc(radius: float, grey: int, flag: int | None = None, **how: bool) -> Mark:
@@ -286,7 +302,10 @@ ENTITY_TABLE: Mapping[EntityKind, EntityRow] = MappingProxyType({
         family="drones", rules=("place", "advance", "touch", "pose", "check"), listed=True, movers=1, directed=True,
         modes=DRONE_MODES, radius_px=7.5, speed_px=8 / 7, column=8,
         frame=(_disc(7.5, 20), _disc(3.0, 160, detail=True)), mark=("Z", _VIOLET)),
-    EntityKind.CHASER_DRONE: EntityRow(_ONE_SOURCE, ignored=True, directed=True, modes=DRONE_MODES),
+    EntityKind.CHASER_DRONE: EntityRow(_ONE_SOURCE,
+        family="chasers", rules=("place", "advance", "touch", "pose", "check"), listed=True, movers=1, directed=True,
+        modes=DRONE_MODES, radius_px=7.5, speed_px=16 / 7, column=24,
+        frame=(_disc(7.5, 26, 0), _disc(7.5, 2, 1), _disc(3.0, 160, detail=True)), mark=("Y", _VIOLET)),
     EntityKind.FLOOR_GUARD: EntityRow(_RECORDINGS,
         family="floor_guards", rules=("advance", "react", "touch", "pose", "check"), listed=True, movers=1,
         radius_px=6.0, speed_px=float.fromhex("0x1.b6db6db6db6dap+1"), column=9,
@@ -308,7 +327,11 @@ ENTITY_TABLE: Mapping[EntityKind, EntityRow] = MappingProxyType({
     EntityKind.TOGGLE_MINE: EntityRow(_RECORDINGS,
         family="mines", rules=("react", "touch", "pose", "check"), together=True, listed=True, flag=1,
         radius_px=4.0, column=12, frame=_mine(12), mark=("%", _RED)),
-    EntityKind.EVIL_NINJA: EntityRow(_ONE_SOURCE, ignored=True),
+    EntityKind.EVIL_NINJA: EntityRow(_ONE_SOURCE,
+        family="evil_ninjas", rules=("react", "touch", "pose", "check"), listed=True, movers=1,
+        history_ticks=EVIL_NINJA_DELAY_TICKS, most=256, radius_px=10.0, column=25,
+        frame=(_disc(10.0, 104), _disc(6.0, 28, 0), Mark(Shape.CROSS, (8.0, 1.0), 60, flag=2), _disc(6.0, 4, 3)),
+        mark=("N", _RED)),
     EntityKind.LASER_TURRET: EntityRow(_RECORDINGS,
         family="lasers", rules=("place", "react", "pose", "check"), movers=2, watches=True, directed=True,
         modes=LASER_MODES,

@@ -38,6 +38,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_-]{0,39}")
 _EIGHT_DIRECTIONS = kinds_where(directed=True, any_orientation=False)
 _DRONES = kinds_where(modes=DRONE_MODES)
 _SWITCHED = {kind: row.switch for kind, row in SIMULATED_ROWS.items() if row.switch is not None}
+_BOUNDED = {kind: row.most for kind, row in SIMULATED_ROWS.items() if row.most is not None}
 _SWITCH_FOLLOWS = frozenset(_SWITCHED) - {EntityKind.EXIT}
 _UNCOUNTED = [int(_SWITCHED[kind]) for kind in _SWITCH_FOLLOWS]
 """The game leaves the switches that follow their doors out of the counts table (physics 2.1)."""
@@ -81,7 +82,10 @@ def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault 
     bad_mode = _is_any(types, _DRONES) & (modes >= len(DRONE_MODES))
     lost_exit_switch = (types == EntityKind.EXIT) & (indices + exit_count >= len(records))
     lost_door_switch = _is_any(types, _SWITCH_FOLLOWS) & (indices == len(records) - 1)
-    faulty = np.flatnonzero(bad_orientation | bad_mode | lost_exit_switch | lost_door_switch)
+    too_many = np.zeros(len(records), bool)
+    for kind, most in _BOUNDED.items():
+        too_many[np.flatnonzero(types == kind)[most:]] = True
+    faulty = np.flatnonzero(bad_orientation | bad_mode | lost_exit_switch | lost_door_switch | too_many)
     if not len(faulty):
         return None
     index = int(faulty[0])
@@ -90,6 +94,10 @@ def find_fault(records: NDArray[np.uint8], counts: NDArray[np.uint16]) -> Fault 
         return Fault(index, 3, f"{label} has orientation {orientations[index]}; it takes 0 to 7")
     if bad_mode[index]:
         return Fault(index, 4, f"{label} has mode {modes[index]}; it takes 0 to {len(DRONE_MODES) - 1}")
+    if too_many[index]:
+        return Fault(
+            index, 0, f"the level has more than {_BOUNDED[EntityKind(types[index])]} of {label}, the most it may"
+        )
     if lost_exit_switch[index]:
         return Fault(
             index,

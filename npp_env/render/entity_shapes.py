@@ -8,6 +8,7 @@ from collections.abc import Callable
 from npp_env.errors import NppError
 from npp_env.level.entity_kinds import SIMULATED_ROWS, EntityKind
 from npp_env.render import palette
+from npp_env.render.hunter_shapes import chaser_drone, evil_ninja
 from npp_env.render.pen import Pen, Point, box_corners
 from npp_env.render.shooter_shapes import chaingun_drone, gauss_turret, laser_drone, laser_turret, rocket_turret
 from npp_env.render.shown import ABOVE, AMONG, BEHIND, Shown
@@ -227,6 +228,7 @@ SHAPES: dict[int, tuple[int, Callable[[Pen, Shown], None]]] = {
     EntityKind.LAUNCH_PAD: (BEHIND, _launch_pad),
     EntityKind.ONE_WAY: (BEHIND, _one_way),
     EntityKind.CHAINGUN_DRONE: (ABOVE, chaingun_drone),
+    EntityKind.CHASER_DRONE: (AMONG, chaser_drone),
     EntityKind.LASER_DRONE: (ABOVE, laser_drone),
     EntityKind.ZAP_DRONE: (AMONG, _drone),
     EntityKind.FLOOR_GUARD: (AMONG, _floor_guard),
@@ -235,6 +237,7 @@ SHAPES: dict[int, tuple[int, Callable[[Pen, Shown], None]]] = {
     EntityKind.GAUSS_TURRET: (ABOVE, gauss_turret),
     EntityKind.THWUMP: (AMONG, _thwump),
     EntityKind.TOGGLE_MINE: (AMONG, _mine),
+    EntityKind.EVIL_NINJA: (AMONG, evil_ninja),
     EntityKind.LASER_TURRET: (ABOVE, laser_turret),
     EntityKind.BOOST_PAD: (BEHIND, _boost_pad),
     EntityKind.DEATH_BALL: (AMONG, _death_ball),

@@ -14,7 +14,7 @@ from npp_env.sim.layout cimport (
 )
 
 from npp_env.errors import NppError
-from npp_env.level.entity_kinds import SIMULATED_ROWS, Shape
+from npp_env.level.entity_kinds import SIMULATED_ROWS
 from npp_env.render.greys import BACKGROUND_BYTES
 from npp_env.render.greys import WALL as WALL_GREY
 
@@ -30,9 +30,6 @@ cdef double DETAIL_SCALE = 0.3
 # No entity reaches farther from its position than this, beams, aims and door switches aside.
 cdef double REACH_PX = 18.0
 cdef double FAR = 10000.0
-
-AIMED = (Shape.BEAM, Shape.LINE, Shape.CROSS, Shape.TRAIL)
-"""Shapes that the pose of an entity tells the place of."""
 
 cdef enum:
     MOST_STROKES = 8
@@ -65,7 +62,7 @@ def fill_looks() -> None:
         looks[<int>kind].count = len(row.frame)
         looks[<int>kind].flagged = row.flag is not None
         looks[<int>kind].moves = row.moves
-        looks[<int>kind].aims = any(mark.shape in AIMED for mark in row.frame)
+        looks[<int>kind].aims = row.aims
         looks[<int>kind].reaches_far = row.switch is not None or looks[<int>kind].aims
         for k, mark in enumerate(row.frame[:MOST_STROKES]):
             stroke = &looks[<int>kind].strokes[k]
@@ -294,13 +291,13 @@ def aim_and_shot(LevelHandle handle not None, state, int entity) -> tuple:
     Args:
         handle: The level.
         state: uint8 (at least handle.state_bytes,), a state of this level.
-        entity: Its row in the entity table of the compiled level, a shooter.
+        entity: Its row in the entity table of the compiled level, of a kind that aims.
     """
     cdef const unsigned char[::1] block = state
     if block.shape[0] < handle.state_bytes:
         raise NppError(f"a state of this level takes {handle.state_bytes} bytes, got {block.shape[0]}")
     if not 0 <= entity < handle.level.n_entities or not looks[handle.level.entities[entity].kind].aims:
-        raise NppError(f"entity {entity} of {handle.level.n_entities} is no shooter")
+        raise NppError(f"entity {entity} of {handle.level.n_entities} aims at nothing")
     cdef World world
     cdef Pose pose
     bind(&world, &handle.level, <unsigned char*>&block[0], NULL)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from npp_env.render.palette import DANGER, HEADBAND, NINJA
+from npp_env.render.palette import DANGER, HEADBAND, NINJA, Colour
 from npp_env.render.pen import Pen, Point
 from npp_env.sim.outcome import NinjaState
 
@@ -112,7 +112,7 @@ def _running(phase: float, speed: float) -> Pose:
     return Pose(0.12 + 0.06 * min(speed, 4.0), 0.0, arms, legs, planted=True)
 
 
-def draw_ninja(pen: Pen, ninja: Any) -> None:
+def draw_ninja(pen: Pen, ninja: Any, body_colour: Colour = NINJA, band_colour: Colour = HEADBAND) -> None:
     """Draw a ninja (a `NINJA` scalar) where it is."""
     import cv2
 
@@ -130,7 +130,7 @@ def draw_ninja(pen: Pen, ninja: Any) -> None:
         target = band if stroke.is_band else body
         corners = np.array([(round(16 * a), round(16 * b)) for a, b in points], np.int32)
         cv2.polylines(target, [corners], False, 255, round(stroke.width * _FINE), cv2.LINE_AA, 4)
-    for mask, colour in ((body, NINJA), (band, HEADBAND)):
+    for mask, colour in ((body, body_colour), (band, band_colour)):
         share = cv2.resize(mask, (_PATCH_PX, _PATCH_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
         share *= np.float32(1 / 255)
         pen.stamp(column - _PATCH_PX // 2, row - _PATCH_PX // 2, share[..., None], colour)

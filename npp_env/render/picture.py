@@ -112,7 +112,7 @@ def entities_by_layer(geometry: Geometry, state: NDArray[np.uint8]) -> list[list
         flag = int(flags[slot]) if kind.row.flag is not None else 0
         mover = movers[slot] if kind.row.moves else None
         emerged = movers[link] if kind.row.emerged is not None and movers[link]["cell"] >= 0 else None
-        aim, shot = aim_and_shot(handle, state, number) if kind.row.watches else (None, None)
+        aim, shot = aim_and_shot(handle, state, number) if kind.row.aims else (None, None)
         layers[SHAPES[kind][0]].append(Shown(row, flag, mover, frame, emerged, aim, shot))
     return layers
 

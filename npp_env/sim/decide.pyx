@@ -266,5 +266,4 @@ cdef void check_ninja(Ninja* n, Check* check) noexcept nogil:
     expect(check, b"b_floor", n.b_floor, -1, BUFFER_TICKS)
     expect(check, b"b_wall", n.b_wall, -1, BUFFER_TICKS)
     expect(check, b"b_pad", n.b_pad, -1, PAD_TICKS)
-    expect(check, b"reserved0", n.reserved0, 0, 0)
-    expect(check, b"reserved1", n.reserved1, 0, 0)
+    expect(check, b"reserved", n.reserved, 0, 0)

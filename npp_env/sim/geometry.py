@@ -51,7 +51,7 @@ from npp_env.sim.tiles import (
 GEOMETRY_FORMAT = BlockFormat(
     "compiled level",
     magic=0x4750504E,  # "NPPG"
-    version=4,
+    version=5,
     sections=(
         ("scalars", "<i4"),
         ("wall_start", "<u2"),
@@ -232,7 +232,7 @@ def compile_level(level: Level) -> Geometry:
         edges[[door["edge_a"], door["edge_b"]]] |= EDGE_HAS_DOOR
     cover, outlooks = _sights(tiles, table.entities, walls, cells)
     sections = {
-        "scalars": np.array([table.ball_count, len(table.flags)], "<i4"),
+        "scalars": np.array([table.ball_count, len(table.flags), table.history_ticks], "<i4"),
         "wall_start": starts_by_cell(cells),
         "walls": walls[order],
         "listed_start": starts_by_cell(table.listed_cells),

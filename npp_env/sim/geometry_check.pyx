@@ -25,7 +25,7 @@ cdef enum:
 
 SIZES = {
     "wall_start": CELLS + 1, "listed_start": CELLS + 1, "near": CELLS, "edges_h": EDGES, "edges_v": EDGES,
-    "solid": HALF_CELLS, "digest": DIGEST_BYTES,
+    "solid": HALF_CELLS, "digest": DIGEST_BYTES, "scalars": 3,
 }
 
 cdef int NO_EDGE = NO_EDGE_NUMBER
@@ -34,7 +34,7 @@ cdef int AT_NO_EDGE = SWITCHED_EXIT
 # What of a row of the entity table decides where an entity stands and keeps its state.
 cdef struct Row:
     bint simulated, flagged, listed, listed_mover, advances, reacts, mine
-    int movers, flag
+    int movers, flag, history_ticks
 
 cdef Row[256] rows
 
@@ -109,6 +109,7 @@ cdef bint are_entities(Level* level, Expected* expected) noexcept nogil:
     cdef int[256] ordinal
     cdef int flags = 0
     cdef int movers = 0
+    cdef int history_ticks = 0
     cdef int m
     cdef Py_ssize_t k
     memset(ordinal, 0, sizeof(ordinal))
@@ -133,8 +134,11 @@ cdef bint are_entities(Level* level, Expected* expected) noexcept nogil:
         ordinal[record[0]] += 1
         flags += row.flagged
         movers += row.movers
+        history_ticks += row.history_ticks
         e += 1
-    return e == end and movers == level.n_movers and flags == level.n_flags
+    if e != end or movers != level.n_movers or flags != level.n_flags:
+        return False
+    return history_ticks == level.history_ticks
 
 
 cdef bint may_be_touched(Level* level, int count) noexcept nogil:
@@ -307,6 +311,7 @@ def fill_rows() -> None:
         row.flagged = entry.flag is not None
         row.flag = entry.flag or 0
         row.movers = entry.movers
+        row.history_ticks = entry.history_ticks
         row.listed = entry.listed
         row.listed_mover = entry.listed and entry.moves
         row.advances = "advance" in entry.rules

@@ -9,15 +9,23 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy, memset
 from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
 from npp_env.sim.layout cimport (
-    INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, MOST_CANDIDATES, OFF, Door, Entity, Level, Mover, Ninja, Wall, World, is_over,
+    INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, MOST_CANDIDATES, OFF, Door, Entity, Level, Mover, Ninja, Place, Wall, World,
+    is_over,
 )
 from npp_env.sim.ninja cimport ninja_pass
 from npp_env.sim.turn cimport Turn
 
 from npp_env.errors import NppError, StateError
-from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, WALL
+from npp_env.sim.structs import DOOR, ENTITY, MOVER, NINJA, PLACE, WALL
 
 cdef int MAX_TICKS_PER_CALL = 1_000_000
+
+
+cdef inline void remember(World* w) noexcept nogil:
+    """Keep where the ninja is, for those that follow it (physics 6.20)."""
+    cdef Place* place = &w.history[w.ninja.frame % w.level.history_ticks]
+    place.x = w.ninja.x
+    place.y = w.ninja.y
 
 
 cdef int run_ticks(World* w, int byte, int ticks, int stop) noexcept nogil:
@@ -44,6 +52,8 @@ cdef int run_ticks(World* w, int byte, int ticks, int stop) noexcept nogil:
             react_entities(w)
         if w.ninja.state != OFF:
             ninja_pass(w)
+        if w.ninja.followers:
+            remember(w)
     return ticks
 
 
@@ -53,6 +63,7 @@ cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* can
     w.ninja = <Ninja*>block
     w.movers = <Mover*>(block + sizeof(Ninja))
     w.flags = block + sizeof(Ninja) + level.n_movers * sizeof(Mover)
+    w.history = <Place*>(block + level.history_start)
     w.candidates = candidates
     w.n_candidates = 0
     w.candidates_cell = -1
@@ -106,7 +117,9 @@ cdef class LevelHandle:
         level.n_cover = len(sections["cover"])
         level.ball_count = int(sections["scalars"][0])
         level.n_flags = int(sections["scalars"][1])
+        level.history_ticks = int(sections["scalars"][2])
         level.state_bytes = self.state_bytes
+        level.history_start = self.state_bytes - level.history_ticks * sizeof(Place)
         level.wall_start = <unsigned short*>pointer_to(sections["wall_start"])
         level.walls = <Wall*>pointer_to(sections["walls"])
         level.listed_start = <unsigned short*>pointer_to(sections["listed_start"])
@@ -279,6 +292,7 @@ def check_layout() -> None:
         (WALL, sizeof(Wall)),
         (ENTITY, sizeof(Entity)),
         (DOOR, sizeof(Door)),
+        (PLACE, sizeof(Place)),
     )
     for dtype, size in sizes:
         if dtype.itemsize != size:

@@ -56,6 +56,12 @@ cdef enum GaussPhase:
 cdef enum GunPhase:
     GUN_IDLE, GUN_PREFIRE, GUN_FIRING, GUN_POSTFIRE
 
+cdef enum ChaserPhase:
+    CHASER_CALM, CHASER_CHASING
+
+cdef enum FollowerPhase:
+    FOLLOWER_ASLEEP, FOLLOWER_TOUCHED, FOLLOWER_WAITING, FOLLOWER_ACTIVE
+
 cdef enum InputBit:
     INPUT_JUMP = 1, INPUT_RIGHT = 2, INPUT_LEFT = 4
 
@@ -73,16 +79,16 @@ cdef struct Ninja:
     int frame, gold, stamp, arming
     signed char state, air, walled, h, jump_prev, hold
     signed char b_jump, b_floor, b_wall, b_pad
-    signed char switches, reserved0
-    int reserved1
+    signed char switches, reserved
+    int followers
 
 cdef extern from *:
     """
     /* Every family gives the numbers of its movers names of its own. */
     typedef struct {
         double x, y;
-        union { double vx, goal_x, beam, way_x, aim_x; };
-        union { double vy, goal_y, normal, way_y, aim_y; };
+        union { double vx, goal_x, beam, way_x, aim_x, number; };
+        union { double vy, goal_y, normal, way_y, aim_y, starts; };
         union { int stamp, ticks; };
         short cell;
         union { signed char phase, run, sense, side; };
@@ -96,10 +102,11 @@ cdef extern from *:
         double beam, normal     # angles of a laser: of its beam, and of its wall
         double way_x, way_y     # direction in which a shove thwump was touched, or in which a rocket flies
         double aim_x, aim_y     # aim point of a gauss turret; in the second mover of a gun drone its line of fire
+        double number, starts   # of an evil ninja: which one it is, from 1, and the tick in which it becomes active
         int stamp
         int ticks               # how long the phase of a gauss turret or gun drone lasts: they are never listed
         short cell
-        signed char phase       # of a thwump, shove thwump, gauss turret or gun drone
+        signed char phase       # of a thwump, shove thwump, gauss turret, gun drone, chaser or evil ninja
         signed char run         # of a floor guard: -1, 0 or 1
         signed char sense       # of a laser: 1 clockwise, -1 anticlockwise
         signed char direction   # of a drone: 0 to 3
@@ -107,6 +114,9 @@ cdef extern from *:
         signed char on_wall     # whether a laser crawls along a wall
         signed char side        # in the second mover of a chaingun drone: to which side its bullets wander, -1, 0 or 1
         signed char age         # ticks that a rocket turret has aimed, or that its rocket has gained speed
+
+cdef struct Place:
+    double x, y
 
 cdef struct Wall:
     float x1, y1, x2, y2
@@ -125,6 +135,8 @@ cdef struct Door:
 
 cdef struct Level:
     int n_entities, n_movers, n_doors, n_advance, n_react, n_mines, n_balls, n_cover, ball_count, n_flags, state_bytes
+    int history_ticks   # how many of its last places a state keeps of the ninja
+    int history_start   # where they begin in a state
     unsigned short* wall_start
     Wall* walls
     unsigned short* listed_start
@@ -150,6 +162,7 @@ cdef struct World:
     Ninja* ninja
     Mover* movers
     unsigned char* flags
+    Place* history      # by tick modulo their number
     unsigned short* candidates
     int n_candidates
     int candidates_cell
@@ -174,7 +187,7 @@ cdef struct Check:
     const char* field       # the first number that is wrong; NULL while there is none
     double value, low, high
     int entity              # whose number it is; -1 for the ninja
-    int gold, switches, arming
+    int gold, switches, arming, followers
 
 cdef inline Mover* mover_of(World* w, Entity* e) noexcept nogil:
     return &w.movers[e.slot]

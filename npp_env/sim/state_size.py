@@ -7,12 +7,14 @@ from numpy.typing import NDArray
 
 from npp_env.level.entity_kinds import SIMULATED_ROWS
 from npp_env.level.layout import COUNT_TYPES
-from npp_env.sim.structs import MOVER, NINJA
+from npp_env.sim.structs import MOVER, NINJA, PLACE
 
-# What an entity of each kind adds: a byte for its flag, and its movers.
+# What an entity of each kind adds: a byte for its flag, its movers, and some of the ninja's past behind them.
 _ADDED_BYTES = np.zeros(COUNT_TYPES, np.int64)
+_HISTORY_TICKS = np.zeros(COUNT_TYPES, np.int64)
 for _kind, _row in SIMULATED_ROWS.items():
     _ADDED_BYTES[_kind] = (_row.flag is not None) + MOVER.itemsize * _row.movers
+    _HISTORY_TICKS[_kind] = _row.history_ticks
 
 
 def state_bytes_of(record_counts: NDArray[np.uint16]) -> NDArray[np.int64]:
@@ -24,5 +26,7 @@ def state_bytes_of(record_counts: NDArray[np.uint16]) -> NDArray[np.int64]:
     Returns:
         A fresh array (n,).
     """
-    size = NINJA.itemsize + record_counts.astype(np.int64) @ _ADDED_BYTES
-    return size + -size % 8
+    counts = record_counts.astype(np.int64)
+    size: NDArray[np.int64] = NINJA.itemsize + counts @ _ADDED_BYTES
+    past: NDArray[np.int64] = PLACE.itemsize * (counts @ _HISTORY_TICKS)
+    return size + -size % 8 + past

@@ -50,8 +50,8 @@ NINJA = np.dtype(
         ("b_wall", "i1"),
         ("b_pad", "i1"),
         ("switches", "i1"),  # exit switches taken, at most 127
-        ("reserved0", "i1"),
-        ("reserved1", "<i4"),
+        ("reserved", "i1"),
+        ("followers", "<i4"),  # evil ninjas that have a number
     ]
 )
 """The first bytes of every state."""
@@ -69,6 +69,9 @@ MOVER = np.dtype(
     ]
 )
 """An entity that moves, or that enters its cell's list during play (the exit)."""
+
+PLACE = np.dtype([("x", "<f8"), ("y", "<f8")])
+"""Where the ninja was after a tick; what follows it needs its past."""
 
 WALL = np.dtype(
     [
@@ -136,6 +139,8 @@ SHOVE_RESTING, SHOVE_TRIGGERED, SHOVE_LAUNCHED, SHOVE_RETURNING = range(4)
 ROCKET_IDLE, ROCKET_PREFIRE, ROCKET_HOMING = range(3)
 GAUSS_IDLE, GAUSS_TARGETING, GAUSS_PREFIRE, GAUSS_POSTFIRE = range(4)
 GUN_IDLE, GUN_PREFIRE, GUN_FIRING, GUN_POSTFIRE = range(4)
+CHASER_CALM, CHASER_CHASING = range(2)
+FOLLOWER_ASLEEP, FOLLOWER_TOUCHED, FOLLOWER_WAITING, FOLLOWER_ACTIVE = range(4)
 INPUT_JUMP, INPUT_RIGHT, INPUT_LEFT = 1, 2, 4
 FACING_RIGHT, FACING_DOWN, FACING_LEFT, FACING_UP = 0, 2, 4, 6
 

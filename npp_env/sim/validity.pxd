@@ -1,5 +1,6 @@
 # Which states are valid: what the kernel can itself produce, with room to spare. The ninja and what all movers have in
 # common are checked in `validity.pyx`; every kind that has state adds its own rule, `check`, with `expect`.
+from libc.math cimport floor
 from npp_env.sim.layout cimport Check, Level, Mover, Ninja
 
 # Within these no sum of places and speeds leaves the whole numbers that cells are computed in.
@@ -21,6 +22,12 @@ cdef inline void expect_flag(Check* check, int flag, unsigned int values) noexce
     # The flag must be one of the values whose bits are set.
     if flag > 31 or not values >> flag & 1:
         expect(check, b"flag", flag, 0, -1)
+
+cdef inline void expect_whole(Check* check, const char* field, double value, double low, double high) noexcept nogil:
+    # The number must be a whole one in low..high.
+    expect(check, field, value, low, high)
+    if check.field == NULL:
+        expect(check, field, value, floor(value), floor(value))
 
 cdef inline void expect_velocity(Check* check, double vx, double vy) noexcept nogil:
     expect(check, b"vx", vx, -FASTEST_PX, FASTEST_PX)

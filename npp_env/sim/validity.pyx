@@ -34,6 +34,16 @@ cdef void check_counts(World* w, Check* check) noexcept nogil:
     expect(check, b"gold", w.ninja.gold, check.gold, check.gold)
     expect(check, b"switches", w.ninja.switches, check.switches, check.switches)
     expect(check, b"arming", w.ninja.arming, check.arming, check.arming)
+    expect(check, b"followers", w.ninja.followers, check.followers, check.followers)
+
+
+cdef void check_history(World* w, Check* check) noexcept nogil:
+    """Nothing is remembered before there is somebody to repeat it; then places."""
+    cdef double far = FARTHEST_PX if w.ninja.followers else 0
+    cdef int k
+    for k in range(w.level.history_ticks):
+        expect(check, b"past x", w.history[k].x, -far, far)
+        expect(check, b"past y", w.history[k].y, -far, far)
 
 
 cdef bint is_valid(Level* level, unsigned char* block, Check* check) noexcept nogil:
@@ -46,7 +56,7 @@ cdef bint is_valid(Level* level, unsigned char* block, Check* check) noexcept no
     bind(w, level, block, NULL)
     check.field = NULL
     check.entity = -1
-    check.gold = check.switches = check.arming = 0
+    check.gold = check.switches = check.arming = check.followers = 0
     check_ninja(w.ninja, check)
     if check.field != NULL:
         return False
@@ -63,7 +73,8 @@ cdef bint is_valid(Level* level, unsigned char* block, Check* check) noexcept no
                 check.entity = k
                 return False
     check_counts(w, check)
-    for k in range(sizeof(Ninja) + level.n_movers * sizeof(Mover) + level.n_flags, level.state_bytes):
+    check_history(w, check)
+    for k in range(sizeof(Ninja) + level.n_movers * sizeof(Mover) + level.n_flags, level.history_start):
         expect(check, b"padding", block[k], 0, 0)
     return check.field == NULL
 

@@ -17,6 +17,7 @@ STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
 MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
 LASERS: Step = ("tests/sim/test_lasers.py",)
 SHOOTERS: Step = ("tests/sim/test_shooters.py", "tests/sim/test_sight.py", "tests/sim/test_shooters_reading.py")
+HUNTERS: Step = ("tests/sim/test_hunters.py", "tests/sim/test_hunters_reading.py")
 NINJA: Step = ("tests/sim/test_ninja.py",)
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
 THREADS: Step = ("tests/runtime/test_thread_pool.py", "-k", "not fork and not exit")
@@ -52,5 +53,6 @@ GROUPS: dict[str, tuple[Step, ...]] = {
     "entities": ((*STILL, *MOVING), GOLDEN, LASERS),
     "lasers": (LASERS, BEAMS),
     "shooters": (SHOOTERS,),
+    "hunters": (HUNTERS,),
     "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

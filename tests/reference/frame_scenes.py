@@ -27,7 +27,7 @@ NAMES = {
     1: "mine", 2: "gold", 3: "exit", 5: "door", 6: "locked_door", 8: "trap_door", 10: "launch_pad", 11: "one_way",
     14: "zap_drone", 16: "floor_guard", 17: "bounce_block", 20: "thwump", 21: "toggle_mine", 23: "laser_turret",
     24: "boost_pad", 25: "death_ball", 26: "mini_drone", 28: "shove_thwump",
-    12: "chaingun_drone", 13: "laser_drone", 18: "rocket_turret", 19: "gauss_turret",
+    12: "chaingun_drone", 13: "laser_drone", 18: "rocket_turret", 19: "gauss_turret", 15: "chaser", 22: "evil_ninja",
 }  # fmt: skip
 # Values of the flag, by name, of kinds that have more than one look.
 LOOKS = {
@@ -39,6 +39,8 @@ LOOKS = {
     8: {"open": 1, "closed": 2},
     21: {"armed": 0, "idle": 1, "arming": 2},
     12: {"idle": 0, "about_to_fire": 1, "firing": 2, "shooting": 2, "recovering": 3},
+    15: {"calm": 0, "chasing": 1},
+    22: {"asleep": 0, "touched": 1, "waiting": 2, "following": 3},
     13: {"idle": 0, "about_to_fire": 1, "firing": 2, "recovering": 3},
     18: {"idle": 0, "about_to_fire": 1, "flying": 2},
     19: {"idle": 0, "targeting": 1, "about_to_fire": 2, "shooting": 3, "recovering": 3},
@@ -52,6 +54,7 @@ ORIENTATIONS = {
     **dict.fromkeys((10, 11, 23), range(8)),
     20: (0, 2, 4, 6),
     14: (0, 2, 4, 6),
+    15: (0, 2, 4, 6),
     26: (0, 2, 4, 6),
 }
 
@@ -70,20 +73,28 @@ class Case:
 
     def simulation(self) -> Simulation:
         simulation = Simulation(room((self.kind, *PLACE, self.orientation, self.mode)))
-        if self.kind in (12, 13, 18, 19):
+        if self.kind in (12, 13, 15, 18, 19, 22):
             self.make_ready(simulation)
         elif self.look:
             simulation.flags[0] = LOOKS[self.kind][self.look]
         return simulation
 
     def make_ready(self, simulation: Simulation) -> None:
-        """Put a shooter into its phase."""
+        """Put a shooter or hunter into its phase."""
         phase, movers = LOOKS[self.kind][self.look], simulation.movers
         if self.kind == 18:
             simulation.flags[0] = phase
             if self.look == "flying":
                 movers["x"][0], movers["y"][0], movers["cell"][0] = 501.0, 322.0, 20 * 25 + 13
                 movers["u"][0], movers["v"][0] = LINE
+            return
+        if self.kind in (15, 22):
+            movers["phase"][0] = phase
+            if self.kind == 22 and phase >= 2:
+                # Touched in tick 7, of which the end is remembered.
+                simulation.ninja["frame"], simulation.ninja["followers"] = 20 if phase == 2 else 140, 1
+                movers["u"][0], movers["v"][0] = 1, 127
+                simulation.state[-1920:].view("<f8").reshape(120, 2)[:] = 504.0, 332.0
             return
         movers["phase"][0], movers["stamp"][0] = phase, TICKS.get((self.kind, self.look), 0)
         if self.kind == 19 and phase:
@@ -160,6 +171,7 @@ def sheets() -> dict[str, Callable[[], list[np.ndarray]]]:
         "movers": of_kinds(14, 16, 17, 20, 25, 26, 28),
         "lasers": of_kinds(23),
         "shooters": of_kinds(12, 13, 18, 19),
+        "hunters": of_kinds(15, 22),
         "ninja": lambda: [_around_ninja(Simulation(room((2, 150, 90)))), _around_ninja(dead_ninja())],
         "tiles": lambda: list(_tile_samples()),
     }

@@ -14,7 +14,7 @@ from .vectors import beam_end, bullet_end
 EMPTY, WALL = 128, 72
 SAMPLES = 16
 MIN_RADIUS, MIN_HALF = 0.8, 0.75
-MOVERS = (12, 13, 14, 16, 17, 19, 20, 23, 25, 26, 28)
+MOVERS = (12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 25, 26, 28)
 # By phase: idle, about to fire, ... as docs/frames.md has them.
 TURRET_GREYS = {18: (44, 0, 92), 19: (44, 44, 0, 92)}
 DRONE_GREYS = {12: 8, 13: 36}
@@ -169,6 +169,14 @@ def gun_shapes(scene: Scene, e: Entity, detail: bool) -> list:
     return shapes + [Disc(e.x, e.y, 7.5, DRONE_GREYS[e.kind])] + [Disc(e.x, e.y, 3, EYES[e.phase])] * detail
 
 
+def evil_shapes(scene: Scene, e: Entity) -> list:
+    body = Disc(e.x, e.y, 10, 104)
+    if e.phase == 2:
+        x, y = scene.place_after(int(e.v) - 120 * int(e.u) + 1)
+        return [body, Bar(x - 8, y, x + 8, y, 1, 60), Bar(x, y - 8, x, y + 8, 1, 60)]
+    return [body, *{0: [Disc(e.x, e.y, 6, 28)], 3: [Disc(e.x, e.y, 6, 4)]}.get(e.phase, [])]
+
+
 def rocket_shapes(e: Entity) -> list:
     if e.rocket is None:
         return []
@@ -208,6 +216,10 @@ def shapes_of(scene: Scene, e: Entity, detail: bool) -> list:
         return gauss_shapes(scene, e, detail)
     if e.kind in (12, 13):
         return gun_shapes(scene, e, detail)
+    if e.kind == 15:
+        return [Disc(x, y, 7.5, 2 if e.phase else 26)] + [Disc(x, y, 3, 160)] * detail
+    if e.kind == 22:
+        return evil_shapes(scene, e)
     return {
         14: [Disc(x, y, 7.5, 20)] + [Disc(x, y, 3, 160)] * detail,
         16: [Box(x, y, 6, 6, 20)],

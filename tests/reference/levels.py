@@ -16,9 +16,9 @@ import numpy as np
 from npp_env.level import Level
 from npp_env.level.shipped import load_shipped, shipped_level_names
 
-KINDS = (1, 2, 3, 5, 6, 8, 10, 11, 12, 13, 14, 16, 17, 18, 19, 20, 21, 23, 24, 25, 26, 28)
+KINDS = (1, 2, 3, 5, 6, 8, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 28)
 SWITCH_OF = {3: 4, 6: 7, 8: 9}
-DEADLY = (1, 12, 13, 14, 16, 18, 19, 20, 23, 25, 26)
+DEADLY = (1, 12, 13, 14, 15, 16, 18, 19, 20, 23, 25, 26)
 TILES = 38
 COLUMNS, ROWS = 42, 23
 SPREAD = 4
@@ -28,7 +28,7 @@ EIGHT, FOUR = range(8), range(0, 8, 2)
 # (orientation, mode) that make a difference, by kind; all others have one variant.
 VARIANTS: dict[int, list[tuple[int, int]]] = {kind: [(0, 0)] for kind in KINDS}
 VARIANTS.update({kind: [(o, 0) for o in EIGHT] for kind in (5, 6, 8, 10, 11)})
-VARIANTS.update({kind: [(o, m) for o in FOUR for m in range(4)] for kind in (12, 13, 14, 26)})
+VARIANTS.update({kind: [(o, m) for o in FOUR for m in range(4)] for kind in (12, 13, 14, 15, 26)})
 VARIANTS.update({20: [(o, 0) for o in FOUR], 23: [(o, m) for o in EIGHT for m in (0, 1)]})
 
 FLOOR_ROW = 20

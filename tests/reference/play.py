@@ -146,6 +146,18 @@ def staged() -> Iterator[Moment]:
     for kind in (12, 13, 18, 19):
         level = hall([(kind, 20, STAND, 0, 0)], (46, STAND), shelter)
         yield from scripted(level, (IDLE, 5), (JUMP_RIGHT, 30), (RIGHT, 40), (IDLE, 200))
+    # A chaser in each mode sees the ninja on its floor, misses it, and ends at a wall.
+    for mode in range(4):
+        for place, orientation in (((100, STAND), 4), ((60, 40), 2), ((4, STAND), 0), ((40, 40), 6)):
+            level = hall([(15, *place, orientation, mode)], (40, STAND), {(30, 19): 1})
+            yield from scripted(level, (IDLE, 30), (JUMP_RIGHT, 30), (RIGHT, 40), (JUMP_LEFT, 40), (IDLE, 60))
+    yield from scripted(hall([(15, 40, 76, 0, 0)], (40, 30)), (IDLE, 60))
+    # Evil ninjas wake one after the other and follow, in a room that is long enough to run from them.
+    evil = [(22, 44, STAND), (22, 60, STAND), (22, 130, 60)]
+    yield from scripted(
+        hall(evil, (36, STAND)), (RIGHT, 120), (JUMP_RIGHT, 40), (IDLE, 10), (LEFT, 40), (JUMP_LEFT, 120)
+    )
+    yield from scripted(hall(evil, (36, STAND)), (RIGHT, 60), (IDLE, 200))
     for corner in ((8, 8), (168, 8), (8, STAND), (168, STAND), (100, 92)):
         outward = LEFT if corner[0] == 8 else RIGHT
         yield from scripted(hall([], corner, {(25, 22): 0}), (outward, 20))
@@ -259,6 +271,10 @@ def _entity_phases(e: Any) -> Sequence[tuple[Any, ...]]:
             return [(e.kind, e.orientation)]
         case 14 | 26:
             return [(e.kind, "turn", e.turn), (e.kind, "mode", e.mode)]
+        case 15:
+            return [(15, "turn", e.turn, e.phase), (15, "mode", e.mode, e.phase)]
+        case 22:
+            return [(22, e.phase, int(e.u))]
         case 12 | 13:
             late = [(e.kind, "phase", e.phase, e.ticks // 30)]
             shots = [(e.kind, "line", *_sides(e.line[0], e.line[1]), e.line[2])]

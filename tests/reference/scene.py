@@ -17,6 +17,9 @@ MAP_UNIT = 6
 NINJA_BYTES, MOVER_BYTES = 144, 40
 _NINJA = struct.Struct("<14d4i12bi")
 _MOVER = struct.Struct("<4dihbb")
+_PLACE = struct.Struct("<2d")
+# Of the ninja's past so much is kept for each evil ninja.
+PAST_TICKS = 120
 _NINJA_FIELDS = [
     "x",
     "y",
@@ -53,7 +56,7 @@ STANDING, RUNNING, SKIDDING, RISING, FALLING, SLIDING, DEAD, DOOMED, CELEBRATING
 
 # Kinds whose state is one byte, and kinds whose state is a mover.
 _BYTE_KINDS = (1, 2, 3, 5, 6, 8, 18, 21, 24)
-_MOVER_KINDS = (12, 13, 14, 16, 17, 19, 20, 23, 25, 26, 28)
+_MOVER_KINDS = (12, 13, 14, 15, 16, 17, 19, 20, 22, 23, 25, 26, 28)
 _PLAIN_KINDS = (10, 11)
 # How many movers a kind has: a laser turret a second one for its wall, drones that shoot one for their line of fire; an
 # exit and a rocket turret one for what emerges from them.
@@ -102,8 +105,9 @@ class Entity:
         orientation, mode: The record's bytes.
         flag: Byte of a kind that does not move (see `physics` names in the methods), else None.
         u, v: Goal of a drone, velocity of a bounce block or death ball, direction of a shove thwump, angle (u) of a
-            laser's beam, aim point of a gauss turret.
-        phase: Run of a floor guard, phase of a thwump, shove thwump or shooter, sense of a laser turret.
+            laser's beam, aim point of a gauss turret, number and first tick of an evil ninja.
+        phase: Run of a floor guard, phase of a thwump, shove thwump, shooter, chaser or evil ninja, sense of a laser
+            turret.
         turn: Direction 0..3 of a drone.
         ticks: How long the phase of a shooter lasts; of a gauss turret that targets, in half ticks.
         mover: Number of its (first) mover; of an exit or rocket turret, that of what emerges.
@@ -158,6 +162,11 @@ class Scene:
     ninja: Ninja
     entities: list[Entity] = field(default_factory=list)  # in map order
     limit_frames: int = 0  # 0: never truncated
+    past: list[tuple[float, float]] = field(default_factory=list)  # where the ninja was, by tick modulo their number
+
+    def place_after(self, tick: int) -> tuple[float, float]:
+        """Where the ninja was after a tick that an evil ninja has yet to repeat."""
+        return self.past[tick % len(self.past)]
 
     def of_kind(self, *kinds: int) -> list[Entity]:
         return [entity for entity in self.entities if entity.kind in kinds]
@@ -172,7 +181,7 @@ def state_bytes(level: Any) -> int:
     """Size of a state of a level; whole words of 8 bytes."""
     kinds = level.records[:, 0].tolist()
     size = NINJA_BYTES + MOVER_BYTES * movers_of(level) + sum(kind in _BYTE_KINDS for kind in kinds)
-    return size + -size % 8
+    return size + -size % 8 + _PLACE.size * PAST_TICKS * kinds.count(22)
 
 
 def scene_of(level: Any, state: Any, limit_frames: int = 0) -> Scene:
@@ -187,6 +196,9 @@ def scene_of(level: Any, state: Any, limit_frames: int = 0) -> Scene:
     tiles[1:43, 1:24] = level.tiles.T
     scene = Scene(tiles, (MAP_UNIT * records[0][1], MAP_UNIT * records[0][2]), ninja)
     scene.limit_frames = limit_frames
+    end = state_bytes(level)
+    begin = end - _PLACE.size * PAST_TICKS * sum(record[0] == 22 for record in records)
+    scene.past = list(_PLACE.iter_unpack(data[begin:end]))
     next_flag = next_mover = 0
     for position, (kind, xc, yc, orientation, mode) in enumerate(records):
         if kind not in _BYTE_KINDS + _MOVER_KINDS + _PLAIN_KINDS:

@@ -32,7 +32,7 @@ from .scene import scene_of, state_bytes
 NODES, EDGES, ENTITIES = 900, 3300, 11
 SIZES: dict[str, tuple[tuple[int, ...], str]] = {
     "game_state": ((34,), "<f2"),
-    "entity_states": ((ENTITIES, 37), "<f2"),
+    "entity_states": ((ENTITIES, 39), "<f2"),
     "switch_states": ((25,), "<f2"),
     "reachability_features": ((10,), "<f2"),
     "spatial_context": ((155,), "<f2"),

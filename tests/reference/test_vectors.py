@@ -178,6 +178,8 @@ def _required() -> set:
     entity |= {(18, "flies", x, 1) for x in (-1, 1)}
     entity |= {(19, 0, 0)} | {(19, phase, late) for phase in (1, 2, 3) for late in (0, 1)}
     entity |= {(19, "aim", x, 1) for x in (-1, 1)}
+    entity |= {(15, what, k, phase) for what in ("turn", "mode") for k in range(4) for phase in (0, 1)}
+    entity |= {(22, 0, 0), (22, 1, 0), *((22, phase, number) for phase in (2, 3) for number in (1, 2))}
     sides = ((-1, 0), (1, 0), (0, -1), (0, 1))
     entity |= {(28, phase, *side) for phase in (1, 2, 3) for side in sides} | {(28, 0, 0, 0)}
     return required | {("entity", *what) for what in entity}

@@ -104,6 +104,8 @@ TYPE_NAMES = [
     "rocket turret",
     "gauss turret",
     "rocket",
+    "chaser",
+    "evil ninja",
 ]
 ENTITY_NAMES = [
     "present",
@@ -128,8 +130,8 @@ ACTION_NAMES = ["idle", "left", "right", "jump", "jump+left", "jump+right"]
 MINE, GOLD, EXIT, DOOR, LOCKED_DOOR, TRAP_DOOR = 1, 2, 3, 5, 6, 8
 LAUNCH_PAD, ONE_WAY, ZAP_DRONE, FLOOR_GUARD, BOUNCE_BLOCK, THWUMP = 10, 11, 14, 16, 17, 20
 TOGGLE_MINE, LASER, BOOST_PAD, DEATH_BALL, MINI_DRONE, SHOVE_THWUMP = 21, 23, 24, 25, 26, 28
-CHAINGUN_DRONE, LASER_DRONE, ROCKET_TURRET, GAUSS_TURRET = 12, 13, 18, 19
-DRONES = (CHAINGUN_DRONE, LASER_DRONE, ZAP_DRONE, MINI_DRONE)
+CHAINGUN_DRONE, LASER_DRONE, ROCKET_TURRET, GAUSS_TURRET, CHASER, EVIL_NINJA = 12, 13, 18, 19, 15, 22
+DRONES = (CHAINGUN_DRONE, LASER_DRONE, ZAP_DRONE, MINI_DRONE, CHASER)
 SHOOTERS = (CHAINGUN_DRONE, LASER_DRONE, ROCKET_TURRET, GAUSS_TURRET)
 
 TYPE_NAME_OF_KIND = {
@@ -155,6 +157,8 @@ TYPE_NAME_OF_KIND = {
     LASER_DRONE: "laser drone",
     ROCKET_TURRET: "rocket turret",
     GAUSS_TURRET: "gauss turret",
+    CHASER: "chaser",
+    EVIL_NINJA: "evil ninja",
 }
 
 # Of mines by mode: armed, idle, arming.
@@ -183,7 +187,12 @@ RADII = {
     "rocket turret": 6.0,
     "gauss turret": 6.0,
     "rocket": 0.0,
+    "chaser": 7.5,
+    "evil ninja": 10.0,
 }
+FOLLOWING_RADIUS = 6.0
+FOLLOWER_WAITING, FOLLOWING = 2, 3
+FOLLOWER_DELAY = 120
 # Ticks of the phases of shooters, by phase; a gauss turret's targeting is counted in half ticks.
 PHASE_TICKS = {
     ROCKET_TURRET: {1: 15},
@@ -203,7 +212,7 @@ ORIENTATIONS = [
     (DIAGONAL, -DIAGONAL),
 ]
 COMPASS = [(1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), (0.0, -1.0)]
-DRONE_SPEEDS = {ZAP_DRONE: 8 / 7, MINI_DRONE: 1.3, CHAINGUN_DRONE: 3 / 7, LASER_DRONE: 2 / 7}
+DRONE_SPEEDS = {ZAP_DRONE: 8 / 7, CHASER: 8 / 7, MINI_DRONE: 1.3, CHAINGUN_DRONE: 3 / 7, LASER_DRONE: 2 / 7}
 GUARD_SPEED = 24 / 7
 CHARGE_SPEED, RETREAT_SPEED = 20 / 7, 8 / 7
 LAUNCH_SPEED, CREEP_SPEED = 4.0, 1.0
@@ -282,9 +291,15 @@ def charge_direction(orientation: int) -> tuple[float, float]:
     return (sense, 0.0) if orientation in (0, 4) else (0.0, sense)
 
 
-def velocity_of(entity: Entity) -> tuple[float, float]:
+def velocity_of(scene: Scene, entity: Entity) -> tuple[float, float]:
     dx, dy = direction_of(entity)
     speed = 0.0
+    if entity.kind == EVIL_NINJA and entity.phase == FOLLOWING:
+        # In the next tick it will be where the ninja was after the tick 120 n - 1 before that.
+        x, y = scene.place_after(scene.ninja.frame + 1 - (FOLLOWER_DELAY * int(entity.u) - 1))
+        return x - entity.x, y - entity.y
+    if entity.kind == CHASER and entity.phase == 1:
+        return 16 / 7 * dx, 16 / 7 * dy
     if entity.kind in DRONE_SPEEDS:
         speed = 0.0 if entity.kind in SHOOTERS and entity.phase != 0 else DRONE_SPEEDS[entity.kind]
     elif entity.kind == THWUMP:
@@ -318,16 +333,25 @@ def mode_of(entity: Entity) -> float:
 def entity_row(scene: Scene, entity: Entity) -> list[float]:
     name = TYPE_NAME_OF_KIND[entity.kind]
     radius = MINE_RADII[entity.mine_mode] if entity.kind in (MINE, TOGGLE_MINE) else RADII[name]
-    shooting = (phase_of(entity), timer_of(entity), *aim_of(scene, entity))
+    if entity.kind == EVIL_NINJA and entity.phase == FOLLOWING:
+        radius = FOLLOWING_RADIUS
+    shooting = (phase_of(entity), timer_of(scene, entity), *aim_of(scene, entity))
     place = (entity.x, entity.y)
-    return row_of(scene, name, place, velocity_of(entity), direction_of(entity), mode_of(entity), radius, shooting)
+    return row_of(
+        scene, name, place, velocity_of(scene, entity), direction_of(entity), mode_of(entity), radius, shooting
+    )
 
 
 def phase_of(entity: Entity) -> float:
-    return entity.phase / 3 if entity.kind in SHOOTERS else 0.0
+    if entity.kind == CHASER:
+        return float(entity.phase)
+    return entity.phase / 3 if entity.kind in (*SHOOTERS, EVIL_NINJA) else 0.0
 
 
-def timer_of(entity: Entity) -> float:
+def timer_of(scene: Scene, entity: Entity) -> float:
+    if entity.kind == EVIL_NINJA and entity.phase == FOLLOWER_WAITING:
+        whole = FOLLOWER_DELAY * entity.u
+        return 1 - (scene.ninja.frame - (entity.v - whole)) / whole
     if entity.kind == CHAINGUN_DRONE and entity.phase == 2:
         return 1 - entity.ticks % BULLET_TICKS / BULLET_TICKS
     whole = PHASE_TICKS.get(entity.kind, {}).get(entity.phase)
@@ -343,6 +367,8 @@ def aim_of(scene: Scene, entity: Entity) -> tuple[float, float]:
 def aim_point(scene: Scene, entity: Entity) -> tuple[float, float] | None:
     if entity.kind == GAUSS_TURRET and entity.phase != 0:
         return entity.u, entity.v
+    if entity.kind == EVIL_NINJA and entity.phase == FOLLOWER_WAITING:
+        return scene.place_after(int(entity.v - FOLLOWER_DELAY * entity.u) + 1)
     if entity.kind == LASER:
         return beam_end(scene, entity, math.cos(entity.u), math.sin(entity.u))
     if entity.kind == LASER_DRONE and entity.phase in (1, 2):

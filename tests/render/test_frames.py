@@ -130,14 +130,14 @@ def test_a_beam_needs_a_finite_start():
     with pytest.raises(NppError, match="bytes"):
         aim_and_shot(simulation.handle, simulation.state[:-8], 0)
     for entity in (-1, 1):
-        with pytest.raises(NppError, match="no shooter"):
+        with pytest.raises(NppError, match="aims at nothing"):
             aim_and_shot(simulation.handle, simulation.state, entity)
     for field, value in (("u", np.nan), ("x", np.inf), ("y", 1e9)):
         simulation.reset()
         simulation.movers[field][0] = value
         assert aim_and_shot(simulation.handle, simulation.state, 0) == (None, None)
     gold = simulation_of(2)
-    with pytest.raises(NppError, match="no shooter"):
+    with pytest.raises(NppError, match="aims at nothing"):
         aim_and_shot(gold.handle, gold.state, 0)
 
 

@@ -11,9 +11,9 @@ import npp_env
 # In a process of its own: what 100 environments add to it, and what they say that they hold.
 PROGRAM = """
 import gc, json, sys
-import psutil
 import npp_env
 from npp_env.level.heap import return_free_memory
+from npp_env.profiling.process_memory import read_page_memory
 keys = json.loads(sys.argv[1])
 def make():
     config = {"observation": {"keys": keys}, "levels": "shipped:first_steps"}
@@ -23,16 +23,16 @@ warm = make()
 for seed in range(40):
     warm.reset(seed=seed)
     warm.step(1)
-def uss():
+def written():
     gc.collect()
     return_free_memory()
-    return psutil.Process().memory_full_info().uss
-before = uss()
+    return read_page_memory().dirty_bytes
+before = written()
 envs = [make() for _ in range(100)]
 for seed, env in enumerate(envs):
     env.reset(seed=seed)
     env.step(1)
-print(json.dumps([uss() - before, sum(env.memory_report().private_bytes for env in envs)]))
+print(json.dumps([written() - before, sum(env.memory_report().private_bytes for env in envs)]))
 """
 VECTORS = ["game_state", "reachability_features", "action_mask"]
 

@@ -76,9 +76,13 @@ def run_with_row(kind: str, change: str) -> str:
         ("LAUNCH_PAD", "flag=0", "launch-pad needs the rule 'check'"),
         ("BOOST_PAD", "flag=None", "boost-pad needs the rule 'check' exactly if"),
         ("ZAP_DRONE", "rules=('place', 'advance', 'pose')", "the row of zap-drone claims"),
-        ("CHASER_DRONE", "family='drones', rules=('touch',)", "the row of chaser-drone claims the rules ['touch']"),
-        ("CHASER_DRONE", "family='drones'", "kinds without a drawing"),
-        ("CHASER_DRONE", "family='ghosts'", "No module named 'npp_env.sim.entities.ghosts'"),
+        (
+            "TRAP_DOOR_SWITCH",
+            "family='drones', rules=('touch',)",
+            "the row of trap-door-switch claims the rules ['touch']",
+        ),
+        ("TRAP_DOOR_SWITCH", "family='drones'", "kinds without a drawing"),
+        ("TRAP_DOOR_SWITCH", "family='ghosts'", "No module named 'npp_env.sim.entities.ghosts'"),
     ],
 )
 def test_a_row_that_does_not_fit_is_an_error_at_import(kind, change, complaint):

@@ -71,7 +71,7 @@ def test_all_states_of_hostile_maps_are_valid(seed):
 
 @pytest.mark.parametrize("kind", SIMULATED)
 def test_all_states_of_crowds_are_valid(kind):
-    simulation = Simulation(read_map(crowded_map(kind, 300 if kind in (3, 25) else 8190)))
+    simulation = Simulation(read_map(crowded_map(kind)))
     for byte in (0, 2, 3, 3, 4, 4):
         simulation.advance(byte, 1, stop=False)
         check(simulation)
@@ -101,8 +101,8 @@ NINJA_FAULTS = {
     "b_floor": (-2, 6),
     "b_wall": (-2, 6),
     "b_pad": (-2, 4),
-    "reserved0": (1,),
-    "reserved1": (1,),
+    "reserved": (1,),
+    "followers": (-1, 0, 2, 2**31 - 1),
 }
 
 
@@ -139,11 +139,13 @@ MOVER_FAULTS: dict[int, list[tuple[str, float]]] = {
     12: [("phase", -1), ("phase", 4), ("turn", -1), ("turn", 4), ("cell", 3), ("stamp", 52)],
     13: [("phase", -1), ("phase", 4), ("phase", 0), ("turn", -1), ("turn", 4), ("cell", 3), ("stamp", 45)],
     14: [("phase", 1), ("turn", -1), ("turn", 4), ("cell", -1)],
+    15: [("phase", -1), ("phase", 2), ("turn", -1), ("turn", 4), ("cell", -1)],
     16: [("phase", -2), ("phase", 2), ("turn", 1), ("u", 1.0), ("v", 1.0), ("y", 3.0), ("cell", -1)],
     17: [("phase", 1), ("turn", 1), ("u", FAST), ("v", -FAST), ("cell", -1)],
     18: [("phase", 1), ("turn", -1), ("turn", 15), ("x", 481.0), ("y", 0.0), ("u", 1.0), ("v", 1.0), ("cell", 3)],
     19: [("phase", -1), ("phase", 4), ("phase", 0), ("turn", 1), ("x", 481.0), ("y", 0.0), ("cell", 3), ("stamp", 181)],
     20: [("phase", -2), ("phase", 2), ("turn", 1), ("u", 1.0), ("v", 1.0), ("y", 3.0), ("cell", -1)],
+    22: [("phase", -1), ("phase", 2), ("phase", 3), ("phase", 4), ("turn", 1), ("x", 481.0), ("u", 1.0), ("v", 1.0)],
     23: [("phase", 0), ("phase", 2), ("phase", -128), ("turn", 1), ("u", 1001.0), ("v", -1001.0), ("cell", 3)],
     25: [("phase", 1), ("turn", 1), ("u", FAST), ("v", -FAST), ("cell", -1)],
     26: [("phase", 1), ("turn", -1), ("turn", 4), ("cell", -1)],
@@ -234,6 +236,41 @@ def test_the_phase_of_a_rocket_turret_fits_its_rocket(flag):
     forged[NINJA.itemsize + MOVER.itemsize] = flag
     with pytest.raises(StateError, match="of the rocket-turret at"):
         restore_forged(simulation, forged)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "field", "value"),
+    [
+        (5, "u", 0), (5, "u", 2), (5, "u", 1.5), (5, "u", -1), (5, "v", 5), (5, "v", 120), (5, "v", 125),
+        (5, "v", 121.5),
+        (5, "phase", 1), (5, "phase", 3), (5, "x", 9.0), (5, "y", 9.0),
+        (150, "u", 0), (150, "u", 2), (150, "v", 120), (150, "v", 151), (150, "v", 130.5), (150, "phase", 0),
+        (150, "phase", 2), (150, "cell", -1), (150, "turn", 1),
+    ],
+)  # fmt: skip
+def test_an_evil_ninja_with_a_number_is_checked(ticks, field, value):
+    """Woken in the first tick, it starts in tick 121."""
+    simulation = Simulation(room((22, 20, 78)))
+    simulation.advance(2, ticks, stop=False)
+    assert simulation.movers[0]["v"] == 121
+    restore_forged(simulation, simulation.state.copy())
+    forged = simulation.state.copy()
+    forged[NINJA.itemsize : NINJA.itemsize + MOVER.itemsize].view(MOVER)[field] = value
+    with pytest.raises(StateError, match=r"of the (evil-ninja at|ninja is)"):
+        restore_forged(simulation, forged)
+
+
+def test_the_past_of_the_ninja_is_checked():
+    simulation = Simulation(room((22, 20, 78)))
+    start = NINJA.itemsize + MOVER.itemsize
+    for ticks, values in ((0, (NAN, 1.0, -1e-300)), (5, (NAN, INF, FAR, -FAR))):
+        simulation.advance(2, ticks)
+        for place in (0, 1, 2 * 119 + 1):
+            for value in values:
+                forged = simulation.state.copy()
+                forged[start:].view("<f8")[place] = value
+                with pytest.raises(StateError, match=f"past {'xy'[place % 2]} of the ninja"):
+                    restore_forged(simulation, forged)
 
 
 @pytest.mark.parametrize("kind", FLAG_FAULTS)
@@ -333,7 +370,7 @@ def test_every_flipped_bit_under_a_checksum_that_fits_is_refused_or_played():
         for name in ("x", "y", "vx", "vy"):
             assert np.isfinite(simulation.ninja[name]), bit
     # Most bits of a double are a matter of more or less.
-    assert 0.2 < accepted / (8 * len(good)) < 0.8
+    assert 0.2 < accepted / (8 * len(good)) < 0.9
 
 
 # Whatever is written past the check ends.

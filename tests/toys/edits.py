@@ -63,7 +63,7 @@ ENTITY = Toy(
             """\
     EntityKind.UNUSED_27: EntityRow(_NOTHING,
         family="snails", rules=("place", "advance", "touch", "pose", "check"), listed=True, movers=1,
-        directed=True, radius_px=5.0, speed_px=0.5, column=24, frame=(_disc(5.0, 60),), mark=("s", _VIOLET)),
+        directed=True, radius_px=5.0, speed_px=0.5, column=26, frame=(_disc(5.0, 60),), mark=("s", _VIOLET)),
 """,
             "    EntityKind.UNUSED_27: EntityRow(_NOTHING, ignored=True),\n",
         ),
@@ -147,7 +147,7 @@ def test_a_policy_sees_it():
     row = dict(zip(ENTITY_FIELDS, with_it["entity_states"][0].tolist(), strict=True))
     assert row["present"] == row["unused_27"] == 1
     assert sum(row[name] for name in ENTITY_FIELDS[13:]) == 1
-    assert ENTITY_FIELDS[-2:] == ("rocket", "unused_27")
+    assert ENTITY_FIELDS[-2:] == ("evil_ninja", "unused_27")
     assert row["speed_x"] == np.float16(-0.5 / 12)
     assert row["radius"] == np.float16(5 / 24)
     without, _ = env.reset(seed=0, options={"level": room()})

@@ -30,6 +30,7 @@ from npp_env.sim.structs import (
     NINJA,
     NO_EDGE,
     ORIENTATION_VECTORS,
+    PLACE,
     ROWS,
     SWITCHED_DOOR,
     SWITCHED_EXIT,
@@ -63,12 +64,13 @@ class EntityTable:
     mines: NDArray[np.uint16]
     balls: NDArray[np.uint16]
     ball_count: int
+    history_ticks: int
 
     def initial_state(self, level: Level) -> NDArray[np.uint8]:
         """The bytes of the state after loading."""
         parts = [initial_ninja(level).view(np.uint8), self.movers.view(np.uint8).reshape(-1), self.flags]
         size = sum(part.size for part in parts)
-        return np.concatenate([*parts, np.zeros(-size % 8, np.uint8)])
+        return np.concatenate([*parts, np.zeros(-size % 8 + self.history_ticks * PLACE.itemsize, np.uint8)])
 
 
 def initial_ninja(level: Level) -> NDArray[Any]:
@@ -175,6 +177,7 @@ def build_entities(level: Level) -> EntityTable:
         mines=np.flatnonzero(np.isin(table["kind"], _MINES)).astype(np.uint16),
         balls=np.array(slots[EntityKind.DEATH_BALL], np.uint16),
         ball_count=ball_count,
+        history_ticks=sum(SIMULATED_ROWS[EntityKind(kind)].history_ticks for kind in table["kind"].tolist()),
     )
 
 

@@ -35,7 +35,7 @@ cdef void place_drone(World* w, Entity* e) noexcept nogil:
 
 
 cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) noexcept nogil:
-    """Whether the way to the next goal is free; if so the goal is stored."""
+    """Whether the way to the next goal is free; if so the goal and the direction are stored."""
     cdef int ux = direction_x(direction)
     cdef int uy = direction_y(direction)
     cdef double goal_x = b.x + step * ux
@@ -65,36 +65,56 @@ cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) 
             i += uy
     b.goal_x = goal_x
     b.goal_y = goal_y
+    b.direction = direction
     return True
+
+
+cdef int first_turn(int mode) noexcept nogil:
+    """The turn that a mode tries first."""
+    return TURNS[mode][0]
+
+
+cdef bint turn_by_mode(World* w, Entity* e, double step) noexcept nogil:
+    """Choose the first way that is free, in the order of its mode; answers whether there is one."""
+    cdef Mover* b = mover_of(w, e)
+    cdef int old = b.direction
+    cdef int k
+    for k in range(4):
+        if can_go(w, b, (old + TURNS[e.mode][k]) % 4, kinds[e.kind].radius, step):
+            return True
+    return False
+
+
+cdef double reach_goal(Mover* b, double speed) noexcept nogil:
+    """Fly on by the speed, or go to the goal if that is nearer; answers how far that was, or -1 if it flies on."""
+    cdef int ux = direction_x(b.direction)
+    cdef int uy = direction_y(b.direction)
+    cdef double dx = b.goal_x - b.x
+    cdef double dy = b.goal_y - b.y
+    cdef double d = sqrt(dx * dx + dy * dy)
+    if d < 0.000001 or dx * (b.goal_x - (b.x + speed * ux)) + dy * (b.goal_y - (b.y + speed * uy)) < 0:
+        b.x = b.goal_x
+        b.y = b.goal_y
+        return d
+    b.x += speed * ux
+    b.y += speed * uy
+    return -1.0
+
+
+cdef void go_on(Mover* b, double rest) noexcept nogil:
+    """Use what is left of a tick's way after a goal."""
+    b.x += rest * direction_x(b.direction)
+    b.y += rest * direction_y(b.direction)
 
 
 cdef bint fly(World* w, Entity* e, double step) noexcept nogil:
     """Fly on, or choose a new direction at the goal; answers whether its cell is looked at: it is not at a goal."""
     cdef Mover* b = mover_of(w, e)
     cdef double speed = kinds[e.kind].speed
-    cdef int old = b.direction
-    cdef int ux = direction_x(old)
-    cdef int uy = direction_y(old)
-    cdef double dx = b.goal_x - b.x
-    cdef double dy = b.goal_y - b.y
-    cdef double d = sqrt(dx * dx + dy * dy)
-    cdef double rest
-    cdef int k, new
-    if d < 0.000001 or dx * (b.goal_x - (b.x + speed * ux)) + dy * (b.goal_y - (b.y + speed * uy)) < 0:
-        b.x = b.goal_x
-        b.y = b.goal_y
-        for k in range(4):
-            new = (old + TURNS[e.mode][k]) % 4
-            if can_go(w, b, new, kinds[e.kind].radius, step):
-                b.direction = new
-                rest = speed - d
-                b.x += rest * direction_x(new)
-                b.y += rest * direction_y(new)
-                break
-        return False
-    b.x += speed * ux
-    b.y += speed * uy
-    return True
+    cdef double d = reach_goal(b, speed)
+    if d >= 0 and turn_by_mode(w, e, step):
+        go_on(b, speed - d)
+    return d < 0
 
 
 cdef void advance_drone(World* w, Entity* e) noexcept nogil:
@@ -104,7 +124,7 @@ cdef void advance_drone(World* w, Entity* e) noexcept nogil:
 
 
 cdef void pose_drone(World* w, Entity* e, Pose* pose) noexcept nogil:
-    """Its direction, and the mode that says how it turns."""
+    """Its direction, its speed in it, and the mode that says how it turns."""
     cdef Mover* b = mover_of(w, e)
     pose.nx = direction_x(b.direction)
     pose.ny = direction_y(b.direction)

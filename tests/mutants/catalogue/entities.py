@@ -34,8 +34,8 @@ FAULTS = [
     Fault(
         "zap-drone-squeezes-through",
         DRONES,
-        "can_go(w, b, new, kinds[e.kind].radius",
-        "can_go(w, b, new, kinds[MINI_DRONE].radius",
+        "kinds[e.kind].radius, step",
+        "kinds[MINI_DRONE].radius, step",
         "entities",
         "wrong-radius",
     ),
@@ -47,7 +47,7 @@ FAULTS = [
         "entities",
         "neighbouring-constant",
     ),
-    Fault("drone-overshoots-its-corner", DRONES, "rest = speed - d", "rest = speed + d", "entities", "sign"),
+    Fault("drone-overshoots-its-corner", DRONES, "go_on(b, speed - d)", "go_on(b, speed + d)", "entities", "sign"),
     Fault(
         "drone-stays-listed-where-it-began",
         DRONES,
@@ -95,7 +95,7 @@ FAULTS = [
     Fault(
         "guard-sees-through-walls",
         GUARDS,
-        "if way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):",
+        "if row_way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):",
         "if True:",
         "entities",
         "dropped-condition",

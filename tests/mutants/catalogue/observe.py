@@ -113,7 +113,14 @@ FAULTS = [
         "dropped-condition",
         within="place_of",
     ),
-    Fault("zap-drone-shown-as-large-as-drawn", KINDS, "radius_px=7.5", "radius_px=8.0", "observe", "wrong-radius"),
+    Fault(
+        "zap-drone-shown-as-large-as-drawn",
+        KINDS,
+        "radius_px=7.5, speed_px=8 / 7",
+        "radius_px=8.0, speed_px=8 / 7",
+        "observe",
+        "wrong-radius",
+    ),
     Fault("laser-turret-shown-rounded", KINDS, "radius_px=5.9", "radius_px=6.0", "observe", "wrong-radius"),
     Fault(
         "blocks-shown-as-large-as-the-ninja",
