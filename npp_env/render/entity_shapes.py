@@ -48,27 +48,19 @@ def _gold(pen: Pen, shown: Shown) -> None:
     pen.line((x - 2.0, y - 2.0), (x + 1.4, y - 2.0), palette.PAPER, 1)
 
 
+def _gate(x: float, y: float, half: float, foot: float, shoulder: float) -> list[Point]:
+    """A box without its upper corners."""
+    return [
+        *((x - half, y + foot), (x - half, y - shoulder), (x - shoulder, y - half)),
+        *((x + shoulder, y - half), (x + half, y - shoulder), (x + half, y + foot)),
+    ]
+
+
 def _exit(pen: Pen, shown: Shown) -> None:
     x, y = shown.record_place
     is_open = bool(shown.flag)
-    shell = [
-        (x - 12, y + 12),
-        (x - 12, y - 6),
-        (x - 6, y - 12),
-        (x + 6, y - 12),
-        (x + 12, y - 6),
-        (x + 12, y + 12),
-    ]
-    pen.polygon(shell, palette.GOAL if is_open else palette.MACHINE)
-    inside = [
-        (x - 9, y + 10),
-        (x - 9, y - 5),
-        (x - 5, y - 9),
-        (x + 5, y - 9),
-        (x + 9, y - 5),
-        (x + 9, y + 10),
-    ]
-    pen.polygon(inside, palette.GOAL_LIGHT if is_open else palette.SHADE)
+    pen.polygon(_gate(x, y, 12, 12, 6), palette.GOAL if is_open else palette.MACHINE)
+    pen.polygon(_gate(x, y, 9, 10, 5), palette.GOAL_LIGHT if is_open else palette.SHADE)
     if is_open:
         pen.polygon([(x - 5, y + 10), (x - 5, y - 3), (x, y - 7), (x + 5, y - 3), (x + 5, y + 10)], palette.PAPER)
         return

@@ -2,8 +2,7 @@ from npp_env.sim.layout cimport Mover, World, cell_of
 
 cdef bint col_free(World* w, int i, int j1, int j2, int step) noexcept nogil
 cdef bint row_free(World* w, int i1, int i2, int j, int step) noexcept nogil
-cdef bint row_way_free(World* w, int i1, int i2, int j) noexcept nogil
-cdef bint col_way_free(World* w, int i, int j1, int j2) noexcept nogil
+cdef bint way_free(World* w, int start, int end, int across, bint upright) noexcept nogil
 cdef int floor_value(World* w, int i, int j) noexcept nogil
 
 cdef inline void list_at_end(World* w, Mover* b, int cell) noexcept nogil:

@@ -62,24 +62,19 @@ cdef bint row_free(World* w, int i1, int i2, int j, int step) noexcept nogil:
     return True
 
 
-cdef bint row_way_free(World* w, int i1, int i2, int j) noexcept nogil:
-    """Whether one may go along half row j between half columns i1 and i2, of which either may be the greater."""
-    cdef int line
-    if i1 == i2:
-        return True
-    for line in range(clamp(min(i1, i2) + 1, EDGE_COLUMNS - 1), clamp(max(i1, i2), EDGE_COLUMNS - 1) + 1):
-        if blocks(w, w.level.edges_v, vertical_edge(line, j), True):
-            return False
-    return True
+cdef bint way_free(World* w, int start, int end, int across, bint upright) noexcept nogil:
+    """Whether one may go along half row `across` between two half columns, or upright along a half column.
 
-
-cdef bint col_way_free(World* w, int i, int j1, int j2) noexcept nogil:
-    """Whether one may go along half column i between half rows j1 and j2, of which either may be the greater."""
-    cdef int line
-    if j1 == j2:
+    Either of start and end may be the greater.
+    """
+    cdef unsigned char* edges = w.level.edges_h if upright else w.level.edges_v
+    cdef int last = (EDGE_ROWS if upright else EDGE_COLUMNS) - 1
+    cdef int line, edge
+    if start == end:
         return True
-    for line in range(clamp(min(j1, j2) + 1, EDGE_ROWS - 1), clamp(max(j1, j2), EDGE_ROWS - 1) + 1):
-        if blocks(w, w.level.edges_h, horizontal_edge(i, line), False):
+    for line in range(clamp(min(start, end) + 1, last), clamp(max(start, end), last) + 1):
+        edge = horizontal_edge(across, line) if upright else vertical_edge(line, across)
+        if blocks(w, edges, edge, not upright):
             return False
     return True
 

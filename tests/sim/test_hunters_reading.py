@@ -11,8 +11,8 @@ from npp_env.level import Level
 from npp_env.sim import Simulation
 from npp_env.sim.structs import CHASER_CHASING, FOLLOWER_ACTIVE, FOLLOWER_ASLEEP, FOLLOWER_TOUCHED, FOLLOWER_WAITING
 from sim.hunters_reading import CHASER, EVIL, World
+from sim.pairs import Place, anywhere, play_pair
 from sim.shooters_reading import CELEBRATING, DEAD, Ninja
-from sim.test_shooters_reading import FALLING, LEFT, NOTHING, RIGHT
 
 LEVELS, TICKS = 24, 900
 
@@ -97,34 +97,16 @@ class Pair:
             assert found == [float(z).hex() for z in expected], (hunter, self.reading.frame)
 
 
-def play_pair(pair: Pair, rng: np.random.Generator, ticks: int) -> None:
-    """A ninja that runs and falls, is put elsewhere at times, often in line with a hunter, dies, wins, begins anew."""
-    pause = 0
-    byte = NOTHING
+def near_a_hunter(pair: Pair, rng: np.random.Generator) -> Place:
+    """Anywhere, or in line with a hunter, or where it is."""
     movers = pair.simulation.movers
-    for _ in range(ticks):
-        if pause == 0:
-            pause = int(rng.integers(1, 160))
-            byte = int(rng.choice([NOTHING, RIGHT, LEFT]))
-            x, y = float(rng.uniform(26, 1030)), float(rng.uniform(26, 574))
-            mover = movers[int(rng.integers(0, len(movers)))]
-            draw = rng.random()
-            if draw < 0.3:
-                x, y = (
-                    float(mover["x"]) + float(rng.uniform(-16, 16)),
-                    float(mover["y"]) + float(rng.uniform(-200, 200)),
-                )
-            elif draw < 0.6:
-                x, y = (
-                    float(mover["x"]) + float(rng.uniform(-200, 200)),
-                    float(mover["y"]) + float(rng.uniform(-16, 16)),
-                )
-            elif draw < 0.7:
-                x, y = float(mover["x"]), float(mover["y"])
-            velocity = rng.normal(0, 2, 2) if rng.random() < 0.8 else np.zeros(2)
-            pair.put(x, y, *velocity.tolist(), CELEBRATING if rng.random() < 0.06 else FALLING)
-        pause -= 1
-        pair.tick(byte)
+    mover = movers[int(rng.integers(0, len(movers)))]
+    near, far = float(rng.uniform(-16, 16)), float(rng.uniform(-200, 200))
+    draw = rng.random()
+    if draw > 0.7:
+        return anywhere(rng)
+    dx, dy = (near, far) if draw < 0.3 else (far, near) if draw < 0.6 else (0.0, 0.0)
+    return float(mover["x"]) + dx, float(mover["y"]) + dy
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +118,7 @@ def seen() -> Counter[object]:
 def test_hunters_are_as_the_second_reading_has_them(seed, seen):
     rng = np.random.default_rng([seed, 16])
     pair = Pair(hunting_level(rng))
-    play_pair(pair, rng, TICKS)
+    play_pair(pair, rng, TICKS, 160, lambda: near_a_hunter(pair, rng))
     seen.update(pair.seen)
 
 

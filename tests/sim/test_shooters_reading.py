@@ -22,10 +22,9 @@ from npp_env.sim.structs import (
     ROCKET_IDLE,
     ROCKET_PREFIRE,
 )
+from sim.pairs import FALLING, Place, anywhere, play_pair
 from sim.shooters_reading import CELEBRATING, CHAINGUN, DEAD, GAUSS, LASER_DRONE, ROCKET, Ninja, World
 
-NOTHING, RIGHT, LEFT = 0, 2, 4
-FALLING = 4
 SHOOTERS = (CHAINGUN, LASER_DRONE, ROCKET, GAUSS)
 GUN_PHASES = {"idle": GUN_IDLE, "prefire": GUN_PREFIRE, "firing": GUN_FIRING, "postfire": GUN_POSTFIRE}
 GAUSS_PHASES = {
@@ -139,26 +138,15 @@ class Pair:
             position += 1 if shooter.kind in (ROCKET, GAUSS) else 2
 
 
-def play_pair(pair: Pair, rng: np.random.Generator, ticks: int) -> None:
-    """A ninja that runs and falls, is put elsewhere at times, even into a shooter, dies, wins and begins anew."""
-    pause = 0
-    byte = NOTHING
-    for _ in range(ticks):
-        if pause == 0:
-            pause = int(rng.integers(1, 220))
-            byte = int(rng.choice([NOTHING, RIGHT, LEFT]))
-            x, y = float(rng.uniform(26, 1030)), float(rng.uniform(26, 574))
-            draw = rng.random()
-            if draw < 0.15:
-                shooter = pair.reading.shooters[int(rng.integers(0, len(pair.reading.shooters)))]
-                x, y = shooter.x, shooter.y
-            elif draw < 0.3:
-                shooter = pair.reading.shooters[int(rng.integers(0, len(pair.reading.shooters)))]
-                x, y = shooter.x + float(rng.integers(-40, 41)), shooter.y + float(rng.integers(-40, 41))
-            velocity = rng.normal(0, 2, 2) if rng.random() < 0.8 else np.zeros(2)
-            pair.put(x, y, *velocity.tolist(), CELEBRATING if rng.random() < 0.06 else FALLING)
-        pause -= 1
-        pair.tick(byte)
+def near_a_shooter(pair: Pair, rng: np.random.Generator) -> Place:
+    """Anywhere, or near a shooter, or where it is."""
+    shooter = pair.reading.shooters[int(rng.integers(0, len(pair.reading.shooters)))]
+    draw = rng.random()
+    if draw < 0.15:
+        return shooter.x, shooter.y
+    if draw < 0.3:
+        return shooter.x + float(rng.integers(-40, 41)), shooter.y + float(rng.integers(-40, 41))
+    return anywhere(rng)
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +158,7 @@ def seen() -> Counter[object]:
 def test_shooters_are_as_the_second_reading_has_them(seed, seen):
     rng = np.random.default_rng([seed, 15])
     pair = Pair(shooting_level(rng))
-    play_pair(pair, rng, TICKS)
+    play_pair(pair, rng, TICKS, 220, lambda: near_a_shooter(pair, rng))
     seen.update(pair.seen)
 
 

@@ -6,7 +6,7 @@ from npp_env.sim.entities.drones cimport (
     STEP_PX, can_go, direction_x, direction_y, first_turn, go_on, place_drone, pose_drone, reach_goal, turn_by_mode,
 )
 from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
-from npp_env.sim.grid cimport col_way_free, relist, row_way_free
+from npp_env.sim.grid cimport relist, way_free
 from npp_env.sim.layout cimport CHASER_CALM, CHASER_CHASING, CHASER_DRONE, Entity, Mover, World, ifloor, mover_of
 from npp_env.sim.validity cimport Check, expect
 
@@ -31,10 +31,10 @@ cdef bint sees_ahead(World* w, Mover* b, int direction) noexcept nogil:
     if direction_x(direction) == 0:
         if not (dy * direction_y(direction) > 0 and fabs(dx) <= ASIDE_PX):
             return False
-        return col_way_free(w, i, j, ifloor(w.ninja.y / 12))
+        return way_free(w, j, ifloor(w.ninja.y / 12), i, True)
     if not (dx * direction_x(direction) > 0 and fabs(dy) <= ASIDE_PX):
         return False
-    return row_way_free(w, i, ifloor(w.ninja.x / 12), j)
+    return way_free(w, i, ifloor(w.ninja.x / 12), j, False)
 
 
 cdef bint choose(World* w, Entity* e) noexcept nogil:

@@ -2,7 +2,7 @@
 
 from npp_env.sim.body cimport is_target
 from npp_env.sim.entities.passes cimport Pose, kinds, touch_to_kill
-from npp_env.sim.grid cimport col_free, floor_value, relist, row_way_free
+from npp_env.sim.grid cimport col_free, floor_value, relist, way_free
 from npp_env.sim.layout cimport EDGE_SOLID, FLOOR_GUARD, Entity, Mover, Ninja, World, ifloor, mover_of
 from npp_env.sim.validity cimport Check, expect, expect_unused
 
@@ -36,7 +36,7 @@ cdef void react_guard(World* w, Entity* e) noexcept nogil:
         return
     if not (b.y + 6 - 24 <= n.y and n.y <= b.y + 6):
         return
-    if row_way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):
+    if way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12), False):
         b.run = (n.x > b.x) - (n.x < b.x)
 
 

@@ -95,7 +95,7 @@ FAULTS = [
     Fault(
         "guard-sees-through-walls",
         GUARDS,
-        "if row_way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12)):",
+        "if way_free(w, ifloor(b.x / 12), ifloor(n.x / 12), ifloor(b.y / 12), False):",
         "if True:",
         "entities",
         "dropped-condition",
