@@ -20,7 +20,7 @@ MAX_THREADS = 1024
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env solve`."""
-    from npp_env.planning import SolveBudget
+    from npp_env.planning import MAX_FRAME_SKIP, SolveBudget
 
     budget = SolveBudget()
     add = parser.add_argument
@@ -44,6 +44,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="threads that simulate (default %(default)s)",
     )
+    add(
+        "--frame-skip",
+        type=whole_number(1, MAX_FRAME_SKIP),
+        default=1,
+        metavar="K",
+        help="hold every input for K ticks, as a policy with this frame_skip would (default %(default)s)",
+    )
     add("--json", action="store_true", help="print data instead of text")
     add("--no-progress", action="store_true", help="no progress bar")
     add_force(parser)
@@ -66,7 +73,14 @@ def run(args: argparse.Namespace) -> int:
             bar.update(ticks - bar.n)
             bar.set_postfix_str(f"{nearest_px:.0f} px left", refresh=False)
 
-        result = solve(level, budget=budget, seed=args.seed, threads=args.threads, on_progress=on_progress)
+        result = solve(
+            level,
+            budget=budget,
+            seed=args.seed,
+            threads=args.threads,
+            frame_skip=args.frame_skip,
+            on_progress=on_progress,
+        )
     if args.json:
         say_data(_data(args.level, result))
     else:

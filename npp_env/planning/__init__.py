@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
-from npp_env.planning.solver import SolveBudget, SolveResult, SolveStatistics, solve, winning_recording
+from npp_env.planning.solver import (
+    MAX_FRAME_SKIP,
+    SolveBudget,
+    SolveResult,
+    SolveStatistics,
+    solve,
+    winning_recording,
+)
 
-__all__ = ["SolveBudget", "SolveResult", "SolveStatistics", "solve", "winning_recording"]
+__all__ = ["MAX_FRAME_SKIP", "SolveBudget", "SolveResult", "SolveStatistics", "solve", "winning_recording"]

@@ -15,6 +15,7 @@ from npp_env.graph.navigation import NavigationGraph
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.structs import MOVER, NINJA
+from npp_env.sim.views import ninja_view
 
 MAX_SWITCHES = 62
 """Switches beyond this number do not count towards a configuration, which has to fit an int64."""
@@ -85,9 +86,12 @@ class Guide:
             self._tables[configuration] = self._solve(configuration)
         return self._tables[configuration]
 
-    def distance_from_spawn(self) -> float:
-        """Remaining way from the start of the level; infinite if the graph knows none."""
-        return float(self.table(0)[min(self._graph.spawn_node, self._graph.node_count)])
+    def is_cut_off(self, state: NDArray[np.uint8]) -> bool:
+        """Whether the graph knows where the ninja of a state (stride,) is, but no way from there to an exit."""
+        ninja = ninja_view(state)
+        node = int(self.nodes_at(ninja["x"][None], ninja["y"][None])[0])
+        table = self.table(int(self.configurations(state[None])[0]))
+        return node < self._graph.node_count and bool(np.isinf(table[node]))
 
     def nodes_at(self, x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.uint16]:
         """The node of each position, or the number of nodes where there is none; a fresh array (n,)."""

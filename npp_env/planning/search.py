@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,6 +56,10 @@ class SearchOptions:
     resolution: Resolution = field(default_factory=Resolution)
     max_frames: int = 20_000
 
+    def in_steps_of(self, frame_skip: int) -> SearchOptions:
+        """The same, with decisions that last whole steps of so many ticks."""
+        return replace(self, ticks=tuple(frame_skip * max(1, round(ticks / frame_skip)) for ticks in self.ticks))
+
 
 @dataclass(slots=True)
 class Limits:
@@ -71,7 +75,7 @@ class SearchOutcome:
     """What a search found and what it used.
 
     Attributes:
-        inputs: Winning inputs (frames,), or None.
+        inputs: Winning inputs (ticks,) from where the search began, or None.
         ticks: Ticks simulated.
         states_kept: States that were new.
         memory_bytes: Size of all arrays of the search.
@@ -96,12 +100,21 @@ class Search:
         options: How to go about.
         limits: What it may use.
         threads: Simulate with this many threads; the result does not depend on it.
+        start: Where to begin, uint8 (state_bytes,); the start of the level if None.
     """
 
     def __init__(
-        self, geometry: Geometry, guide: Guide, options: SearchOptions, limits: Limits, threads: int = 1
+        self,
+        geometry: Geometry,
+        guide: Guide,
+        options: SearchOptions,
+        limits: Limits,
+        threads: int = 1,
+        start: NDArray[np.uint8] | None = None,
     ) -> None:
         handle = LevelHandle(geometry)
+        self._start = geometry["initial"] if start is None else start
+        self._first_frame = int(ninja_view(self._start)["frame"])
         self._guide, self._options, self._limits = guide, options, limits
         self._pool = ThreadPool(threads)
         self._keys = StateKeys(geometry, options.resolution)
@@ -145,9 +158,8 @@ class Search:
             on_progress: Called after each round with the ticks simulated so far and the shortest way left.
         """
         o, limits, batch = self._options, self._limits, self._batch
-        start = batch.states[:1].copy()
         ticks_done, round_number = 0, 0
-        self._admit(start, np.array([ROOT], np.int32))
+        self._admit(self._start[None], np.array([ROOT], np.int32))
         while True:
             if not self._frontier.size:
                 return self._outcome(None, ticks_done, "exhausted")
@@ -192,7 +204,7 @@ class Search:
         """Put the new states among the children into the frontier; returns winning inputs if one has won."""
         states = self._batch.states[:count]
         ninja = ninja_view(states)
-        state, frames = ninja["state"], ninja["frame"]
+        state, frames = ninja["state"], ninja["frame"] - self._first_frame
         won = np.flatnonzero(state == NinjaState.CELEBRATING)
         if len(won):
             row = int(won[np.argmin(frames[won])])

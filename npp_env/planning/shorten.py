@@ -26,16 +26,28 @@ class Shortener:
         geometry: The compiled level.
         inputs: Inputs that win on their last frame.
         rng: Where the changes come from.
+        frame_skip: Ticks that every input lasts, but for the last one; that of the inputs as well.
+        start: Where they begin, uint8 (state_bytes,); the start of the level if None.
 
     Attributes:
-        inputs: The shortest winning inputs so far.
         ticks: Ticks simulated so far.
     """
 
-    def __init__(self, geometry: Geometry, inputs: NDArray[np.uint8], rng: np.random.Generator) -> None:
-        self.inputs = inputs
+    def __init__(
+        self,
+        geometry: Geometry,
+        inputs: NDArray[np.uint8],
+        rng: np.random.Generator,
+        frame_skip: int = 1,
+        start: NDArray[np.uint8] | None = None,
+    ) -> None:
         self.ticks = 0
+        self._steps: NDArray[np.uint8] = inputs[::frame_skip]
+        self._length = len(inputs)
+        self._frame_skip = frame_skip
         self._rng = rng
+        self._start = geometry["initial"] if start is None else start
+        self._first_frame = int(ninja_view(self._start)["frame"])
         handle = LevelHandle(geometry)
         self._batch = Batch(CANDIDATES, handle.state_bytes)
         for i in range(CANDIDATES):
@@ -45,67 +57,76 @@ class Shortener:
         self._snapshots = self._play()
 
     @staticmethod
-    def bytes_for(stride: int, frames: int) -> int:
+    def bytes_for(stride: int, steps: int) -> int:
         """Size of the snapshots and the batch."""
-        return stride * (frames + CANDIDATES)
+        return stride * (steps + CANDIDATES)
+
+    @property
+    def inputs(self) -> NDArray[np.uint8]:
+        """The shortest winning inputs so far, one a tick; a fresh array."""
+        return np.repeat(self._steps, self._frame_skip)[: self._length]
 
     def run(self, ticks: int, deadline: float | None = None) -> NDArray[np.uint8]:
         """Search for about this many ticks; returns the shortest winning inputs."""
-        window = len(self.inputs)
-        while self.ticks < ticks and len(self.inputs) > 1:
+        half_window = max(1, _WINDOW_FRAMES // 2 // self._frame_skip)
+        window = len(self._steps)
+        while self.ticks < ticks and len(self._steps) > 1:
             if deadline is not None and time.monotonic() > deadline:
                 break
             # From the end to the start and over again: late changes are cheap to try.
-            window -= _WINDOW_FRAMES // 2
-            if window <= -_WINDOW_FRAMES // 2:
-                window = len(self.inputs)
-            self._try_window(max(0, min(window, len(self.inputs) - 2)))
+            window -= half_window
+            if window <= -half_window:
+                window = len(self._steps)
+            self._try_window(max(0, min(window, len(self._steps) - 2)), 2 * half_window)
         return self.inputs
 
     def _play(self) -> NDArray[np.uint8]:
-        """States before each frame of the present inputs (frames, stride)."""
-        self._walker.restart(0)
-        states = np.empty((len(self.inputs), self._walker.states.shape[1]), np.uint8)
-        for frame, byte in enumerate(self.inputs.tolist()):
-            states[frame] = self._walker.states[0]
-            self._walker.advance_one(0, byte)
-        self.ticks += len(self.inputs)
+        """States before each step of the present inputs (steps, stride)."""
+        self._walker.states[0] = self._start
+        states = np.empty((len(self._steps), self._walker.states.shape[1]), np.uint8)
+        for step, byte in enumerate(self._steps.tolist()):
+            states[step] = self._walker.states[0]
+            self._walker.advance_one(0, byte, self._frame_skip)
+        self.ticks += self._length
         return states
 
-    def _try_window(self, first: int) -> None:
-        frames, rng = len(self.inputs), self._rng
-        last = min(first + _WINDOW_FRAMES, frames - 1)
+    def _try_window(self, first: int, length: int) -> None:
+        steps, rng = len(self._steps), self._rng
+        last = min(first + length, steps - 1)
         starts = rng.integers(first, last, CANDIDATES) if last > first else np.full(CANDIDATES, first)
-        sequences = np.empty((CANDIDATES, frames), np.uint8)
+        sequences = np.empty((CANDIDATES, steps), np.uint8)
         for i, start in enumerate(starts.tolist()):
             sequences[i] = self._changed(start)
         batch = self._batch
         batch.states[:] = self._snapshots[starts]
         rows = np.arange(CANDIDATES)
-        # Every candidate plays to the end of its sequence; whoever starts later waits at its last frame.
-        for step in range(frames - first):
+        check_every = max(1, _CHECK_EVERY_TICKS // self._frame_skip)
+        # Every candidate plays to the end of its sequence; whoever starts later waits at its last step.
+        for step in range(steps - first):
             places = starts + step
-            batch.advance(sequences[rows, np.minimum(places, frames - 1)], 1, True)
-            if step % _CHECK_EVERY_TICKS == 0:
+            batch.advance(sequences[rows, np.minimum(places, steps - 1)], self._frame_skip, True)
+            if step % check_every == 0:
                 state = ninja_view(batch.states)["state"]
                 if ((state == NinjaState.CELEBRATING) | (state == NinjaState.DEAD)).all():
                     break
-        self.ticks += CANDIDATES * (frames - first)
+        self.ticks += CANDIDATES * (steps - first) * self._frame_skip
         ninja = ninja_view(batch.states)
-        won_at = np.where(ninja["state"] == NinjaState.CELEBRATING, ninja["frame"], frames + 1)
+        lengths = ninja["frame"] - self._first_frame
+        won_at = np.where(ninja["state"] == NinjaState.CELEBRATING, lengths, self._length + 1)
         best = int(np.argmin(won_at))
         # A change that costs nothing is taken too: it may open the way for one that gains.
-        if won_at[best] < frames or (won_at[best] == frames and rng.random() < 0.5):
-            self.inputs = sequences[best, : won_at[best]].copy()
+        if won_at[best] < self._length or (won_at[best] == self._length and rng.random() < 0.5):
+            self._length = int(won_at[best])
+            self._steps = sequences[best, : -(-self._length // self._frame_skip)].copy()
             self._snapshots = self._play()
 
     def _changed(self, start: int) -> NDArray[np.uint8]:
-        """The present inputs with one random change from `start` on, padded with the last input."""
-        rng, old = self._rng, self.inputs
+        """The present steps with one random change from `start` on, padded with the last one."""
+        rng, old = self._rng, self._steps
         kind = int(rng.integers(4))
-        length = int(rng.integers(1, _LONGEST_CHANGE))
+        length = int(rng.integers(1, max(2, _LONGEST_CHANGE // self._frame_skip)))
         end = min(start + length, len(old))
-        if kind == 0:  # leave frames out
+        if kind == 0:  # leave some out
             new = np.concatenate([old[:start], old[end:]])
         elif kind == 1:  # another input for a while
             new = old.copy()

@@ -17,12 +17,17 @@ from npp_env.planning.guide import Guide
 from npp_env.planning.keys import Resolution
 from npp_env.planning.search import Limits, Search, SearchOptions, SearchOutcome
 from npp_env.planning.shorten import Shortener
+from npp_env.planning.start_state import AnyState, plain_state
 from npp_env.recording import Recording
 from npp_env.sim.geometry import Geometry, geometry_of
+from npp_env.sim.kernel import LevelHandle
+from npp_env.sim.outcome import Outcome, outcome_of
 from npp_env.sim.simulation import Simulation
+from npp_env.sim.views import ninja_view
 
 SOLVED, NOT_FOUND, UNREACHABLE = "solved", "not found", "unreachable"
 MIN_MEMORY_MB = 16
+MAX_FRAME_SKIP = 60
 
 _LEAST_ATTEMPT_TICKS = 3_000_000
 """A small budget is better spent on one attempt than divided between all."""
@@ -106,18 +111,20 @@ class SolveResult:
     Attributes:
         status: "solved"; "not found" within the budget, which says nothing about whether there is a solution; or
             "unreachable": the graph of the level knows no way to an exit.
-        recording: A recording that wins, or None.
+        inputs: Winning inputs from where the search began, one byte a tick; or None.
+        recording: A recording that wins; None without a solution, or where the search did not begin with the level.
         statistics: What it took.
     """
 
     status: str
+    inputs: NDArray[np.uint8] | None
     recording: Recording | None
     statistics: SolveStatistics
 
     @property
     def solved(self) -> bool:
-        """Whether there is a winning recording."""
-        return self.recording is not None
+        """Whether there are winning inputs."""
+        return self.inputs is not None
 
 
 Progress = Callable[[int, float], None]
@@ -130,6 +137,8 @@ def solve(
     budget: SolveBudget | None = None,
     seed: int = 0,
     threads: int = 1,
+    frame_skip: int = 1,
+    start: AnyState | None = None,
     on_progress: Progress | None = None,
 ) -> SolveResult:
     """Search for inputs that win a level, with the simulator itself.
@@ -139,10 +148,18 @@ def solve(
         budget: What may be used; the default takes a minute of processor time at most on an ordinary machine.
         seed: Another seed searches in another order.
         threads: Threads that simulate; the result does not depend on their number.
+        frame_skip: Decide as a policy does: every input is held for so many ticks, from the start on, up to the tick of
+            victory.
+        start: The state to begin with, as `get_state` of an environment or a simulation gave it, as a row of the
+            `state` layout, or as plain bytes; the start of the level if None.
         on_progress: Called after each round of the search.
 
     Returns:
-        The result; its recording has been played and wins on its last frame.
+        The result; its inputs have been played and win on their last tick.
+
+    Raises:
+        ConfigError: A number is out of range.
+        StateError: `start` is no valid state of this level.
 
     Example:
         >>> from npp_env.level.shipped import load_shipped
@@ -152,42 +169,55 @@ def solve(
     """
     if threads < 1:
         raise ConfigError(f"threads is {threads}; at least 1")
+    if not 1 <= frame_skip <= MAX_FRAME_SKIP:
+        raise ConfigError(f"frame_skip is {frame_skip}; 1 to {MAX_FRAME_SKIP}")
     budget = budget or SolveBudget()
-    return _Solver(level, budget, seed, threads, on_progress).run()
+    return _Solver(level, budget, seed, threads, frame_skip, start, on_progress).run()
 
 
 class _Solver:
     def __init__(
-        self, level: Level, budget: SolveBudget, seed: int, threads: int, on_progress: Progress | None
+        self,
+        level: Level,
+        budget: SolveBudget,
+        seed: int,
+        threads: int,
+        frame_skip: int,
+        start: AnyState | None,
+        on_progress: Progress | None,
     ) -> None:
         self._cpu_start = time.process_time()
         self._deadline = None if budget.seconds is None else time.monotonic() + budget.seconds
         weight = _tick_weight(level)
         budget = replace(budget, ticks=max(1, budget.ticks // weight), shorten_ticks=budget.shorten_ticks // weight)
         self._level, self._budget, self._threads, self._on_progress = level, budget, threads, on_progress
+        self._frame_skip, self._from_the_start = frame_skip, start is None
         self._rng = np.random.default_rng(seed)
         # A solver looks at many levels once; none of them is worth a place in the cache of the process.
         cache = LevelCache(persist=False)
         self._geometry: Geometry = geometry_of(level, cache)
         self._guide = Guide(graph_of(level, cache), self._geometry)
+        initial: NDArray[np.uint8] = self._geometry["initial"]
+        self._start = initial if start is None else plain_state(level, LevelHandle(self._geometry), start)
         self._outcomes: list[SearchOutcome] = []
         self._spent_before = 0
 
     def run(self) -> SolveResult:
-        if not np.isfinite(self._guide.distance_from_spawn()):
-            return SolveResult(UNREACHABLE, None, self._statistics(0, 0))
+        if outcome_of(int(ninja_view(self._start)["state"])) is not Outcome.RUNNING:
+            return SolveResult(NOT_FOUND, None, None, self._statistics(0, 0))
+        if self._guide.is_cut_off(self._start):
+            return SolveResult(UNREACHABLE, None, None, self._statistics(0, 0))
         inputs = self._search()
         if inputs is None:
-            return SolveResult(NOT_FOUND, None, self._statistics(0, 0))
+            return SolveResult(NOT_FOUND, None, None, self._statistics(0, 0))
         frames_found, shorten_ticks = len(inputs), 0
-        stride = len(self._geometry["initial"])
-        fits = Shortener.bytes_for(stride, len(inputs)) <= self._budget.memory_mb << 20
+        fits = Shortener.bytes_for(len(self._start), len(inputs)) <= self._budget.memory_mb << 20
         if self._budget.shorten_ticks and fits:
-            shortener = Shortener(self._geometry, inputs, self._rng)
+            shortener = Shortener(self._geometry, inputs, self._rng, self._frame_skip, self._start)
             inputs = shortener.run(self._budget.shorten_ticks, self._deadline)
             shorten_ticks = shortener.ticks
-        recording = winning_recording(self._level, inputs, self._geometry)
-        return SolveResult(SOLVED, recording, self._statistics(frames_found, shorten_ticks))
+        recording = winning_recording(self._level, inputs, self._geometry) if self._from_the_start else None
+        return SolveResult(SOLVED, inputs, recording, self._statistics(frames_found, shorten_ticks))
 
     def _search(self) -> NDArray[np.uint8] | None:
         spent, allowed = 0, 0.0
@@ -199,7 +229,8 @@ class _Solver:
             self._spent_before = spent
             limits = Limits(max(round(allowed) - spent, 1), self._budget.memory_mb << 20, self._deadline)
             ticks = tuple(self._rng.permutation(options.ticks).tolist())
-            search = Search(self._geometry, self._guide, replace(options, ticks=ticks), limits, self._threads)
+            options = replace(options, ticks=ticks).in_steps_of(self._frame_skip)
+            search = Search(self._geometry, self._guide, options, limits, self._threads, self._start)
             outcome = search.run(self._progress if self._on_progress else None)
             del search
             self._outcomes.append(outcome)

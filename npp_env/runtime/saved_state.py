@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from npp_env.runtime.episodes import Episodes
     from npp_env.runtime.level_resources import LevelResources
 
-_MAGIC = b"NPPE"
+SAVED_STATE_MAGIC = b"NPPE"
 _VERSION = 2
 # magic, version, ended, state bytes, level hash, level index, limit, steps, return, key, episode
 _HEADER = struct.Struct("<4sHHI16siiidQq")
@@ -139,7 +139,7 @@ def write_saved_state(saved: SavedState) -> bytes:
     """The bytes of a saved state, all of them under one checksum."""
     state = saved.state
     header = _HEADER.pack(
-        _MAGIC,
+        SAVED_STATE_MAGIC,
         _VERSION,
         saved.ended,
         state.size,
@@ -165,7 +165,7 @@ def read_saved_state(data: bytes | NDArray[np.uint8]) -> SavedState:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise StateError(f"a saved state is bytes or a uint8 row, got {type(data).__name__}")
     data = bytes(data)
-    if len(data) < _STATE_START or data[:4] != _MAGIC:
+    if len(data) < _STATE_START or data[:4] != SAVED_STATE_MAGIC:
         raise StateError(f"not a saved state of an environment ({len(data)} bytes, beginning {data[:4]!r})")
     _, version, ended, size, digest, index, limit, steps, total, key, episode = _HEADER.unpack_from(data)
     if version != _VERSION:

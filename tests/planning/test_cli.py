@@ -37,6 +37,15 @@ def test_solve_as_data_and_with_a_progress_bar(capsys):
     assert "tick" in err
 
 
+def test_solve_holds_inputs(tmp_path):
+    output = tmp_path / "jump.npprec"
+    arguments = ["--no-progress", "--shorten-ticks", "50000", "--frame-skip", "4", "-o", str(output)]
+    assert main(["solve", "first_steps/jump", *arguments]) == 0
+    inputs = load_recording(output).inputs
+    held = np.repeat(inputs[::4], 4)[: len(inputs)]
+    assert inputs.tolist() == held.tolist()
+
+
 def test_solve_tells_not_found_from_unreachable(tmp_path, capsys):
     arguments = ["--no-progress", "--ticks", "20000", "--memory-mb", "32"]
     assert main(["solve", "long_routes/spiral", *arguments]) == 1

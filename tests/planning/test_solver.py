@@ -6,11 +6,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from npp_env.errors import ConfigError
+from npp_env import NppEnv
+from npp_env.cli.profile import ACTION_OF_INPUT
+from npp_env.errors import ConfigError, StateError
 from npp_env.level import Level, read_text
 from npp_env.level.shipped import load_shipped
 from npp_env.planning import SolveBudget, solve, winning_recording
 from npp_env.sim import Simulation
+from npp_env.sim.outcome import Outcome
+from npp_env.sim.simulation import RIGHT
 
 QUICK = SolveBudget(ticks=4_000_000, shorten_ticks=100_000, memory_mb=64)
 
@@ -48,6 +52,92 @@ def test_the_same_seed_and_budget_give_the_same_recording_on_any_number_of_threa
     one, again, threaded = (solve(level, budget=QUICK, seed=3, threads=n) for n in (1, 1, 3))
     assert one.recording == again.recording == threaded.recording
     assert one.statistics.ticks == again.statistics.ticks == threaded.statistics.ticks
+
+
+@pytest.mark.parametrize(
+    ("name", "frame_skip"), [("first_steps/jump", 4), ("first_steps/gap", 4), ("mines/first_mines", 3)]
+)
+def test_decides_as_a_policy_does(name, frame_skip):
+    level = load_shipped(name)
+    result = solve(level, budget=SolveBudget(shorten_ticks=200_000), frame_skip=frame_skip)
+    inputs = result.inputs
+    assert outcome_of(level, inputs) == ("won", len(inputs))
+    assert result.recording.inputs.tolist() == inputs.tolist()
+    assert len(inputs) <= result.statistics.frames_found
+    steps = [inputs[first : first + frame_skip] for first in range(0, len(inputs), frame_skip)]
+    assert all(len(set(step.tolist())) == 1 for step in steps)
+    # As an environment with this frame_skip would play it.
+    env = NppEnv(levels=f"shipped:{name}", frame_skip=frame_skip, max_episode_frames=None)
+    env.reset(seed=0)
+    for step in steps:
+        _, _, terminated, _, info = env.step(ACTION_OF_INPUT[int(step[0])])
+    assert terminated
+    assert Outcome(info["outcome"]) is Outcome.WON
+
+
+def forms_of(level: Level, name: str) -> list:
+    """One state in the middle of a level, in every form in which the package hands it out."""
+    simulation = Simulation(level)
+    simulation.advance(RIGHT, 24)
+    rows = NppEnv(levels=f"shipped:{name}", observation={"layout": "state"}, frame_skip=4)
+    rows.reset(seed=0)
+    for _ in range(6):
+        row = rows.step(2)[0]
+    return [simulation.state.copy(), simulation.get_state(), rows.get_state(), row]
+
+
+def test_begins_with_any_state_in_any_form():
+    name = "first_steps/gap"
+    level = load_shipped(name)
+    found = [solve(level, budget=QUICK, start=start, frame_skip=4) for start in forms_of(level, name)]
+    assert len({result.inputs.tobytes() for result in found}) == 1
+    assert found[0].recording is None
+    simulation = Simulation(level)
+    simulation.advance(RIGHT, 24)
+    for byte in found[0].inputs.tolist():
+        assert simulation.outcome == "alive"
+        simulation.advance(byte)
+    assert simulation.outcome == "won"
+    assert int(simulation.ninja["frame"]) == 24 + len(found[0].inputs)
+
+
+def test_begins_with_the_last_door_open():
+    level = load_shipped("doors/two_keys")
+    whole = solve(level, budget=SolveBudget(shorten_ticks=0)).inputs
+    simulation = Simulation(level)
+    for byte in whole[:-30].tolist():
+        simulation.advance(byte)
+    rest = solve(level, budget=QUICK, start=simulation.get_state())
+    assert len(rest.inputs) <= 60
+    for byte in rest.inputs.tolist():
+        simulation.advance(byte)
+    assert simulation.outcome == "won"
+
+
+def test_a_start_that_has_ended_is_not_found():
+    level = load_shipped("first_steps/walk")
+    simulation = Simulation(level)
+    for byte in solve(level, budget=QUICK).inputs.tolist():
+        simulation.advance(byte)
+    assert solve(level, budget=QUICK, start=simulation.state).status == "not found"
+
+
+def test_a_start_of_another_level_or_damaged_is_refused():
+    level, other = load_shipped("first_steps/walk"), load_shipped("first_steps/gap")
+    for start in forms_of(other, "first_steps/gap")[1:]:
+        with pytest.raises(StateError):
+            solve(level, budget=QUICK, start=start)
+    broken = Simulation(level).state.copy()
+    broken.view("<f8")[0] = np.nan
+    for start in (broken, b"nonsense", b"", np.zeros(3, np.uint8)):
+        with pytest.raises(StateError):
+            solve(level, budget=QUICK, start=start)
+
+
+@pytest.mark.parametrize("frame_skip", [0, -1, 61])
+def test_a_frame_skip_that_makes_no_sense_is_refused(frame_skip):
+    with pytest.raises(ConfigError, match="frame_skip is"):
+        solve(load_shipped("first_steps/walk"), frame_skip=frame_skip)
 
 
 def test_another_seed_searches_in_another_order():
