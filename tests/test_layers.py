@@ -26,6 +26,7 @@ ROOMS = [
     {"npp_env.vector"},
     {"npp_env"},
     {"npp_env.profiling", "npp_env.planning"},
+    {"npp_env.learning"},
     {"npp_env.integrations"},
     {"npp_env.cli", "npp_env.__main__"},
 ]

@@ -28,7 +28,7 @@ INPUTS = np.array([0, LEFT, RIGHT, JUMP, JUMP | LEFT, JUMP | RIGHT], np.uint8)
 NO_WAY_PX = 3000.0
 """Stands for the distance where the graph knows no way: last choice, but not given up."""
 
-_CELLS = (HALF_COLUMNS // 2) * (HALF_ROWS // 2)
+CELLS = (HALF_COLUMNS // 2) * (HALF_ROWS // 2)
 
 # The children themselves and the copies made of them while they are sorted; and what sorting needs for each.
 _WORKING_COPIES, _SORTING_BYTES = 3, 128
@@ -122,8 +122,7 @@ class Search:
         children = self._width * len(INPUTS)
         self._allocate(handle.state_bytes, children)
         self._batch = Batch(children, handle.state_bytes)
-        for i in range(children):
-            self._batch.set_level(i, handle)
+        self._batch.set_levels(handle)
         # Cells of each configuration get a stretch of the visit counts when it is first met.
         self._stretch_of: dict[int, int] = {}
         self._visits = np.zeros(0, np.float32)
@@ -235,7 +234,7 @@ class Search:
         for configuration in sorted_unique(configurations).tolist():
             mine = configurations == configuration
             distances[mine] = self._guide.table(configuration)[nodes_at[mine]]
-            cells[mine] = self._stretch(configuration) + _cell_of_half_cell(places[mine])
+            cells[mine] = self._stretch(configuration) + cell_of_half_cell(places[mine])
         reachable = np.isfinite(distances)
         if reachable.any():
             self._nearest_px = min(self._nearest_px, float(distances[reachable].min()))
@@ -247,11 +246,12 @@ class Search:
     def _stretch(self, configuration: int) -> int:
         if configuration not in self._stretch_of:
             self._stretch_of[configuration] = len(self._visits)
-            self._visits = np.concatenate([self._visits, np.zeros(_CELLS, np.float32)])
+            self._visits = np.concatenate([self._visits, np.zeros(CELLS, np.float32)])
         return self._stretch_of[configuration]
 
 
-def _cell_of_half_cell(places: NDArray[np.int64]) -> NDArray[np.int64]:
+def cell_of_half_cell(places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The cell that each half cell lies in; a fresh array (n,)."""
     row, column = places // HALF_COLUMNS, places % HALF_COLUMNS
     return (row // 2) * (HALF_COLUMNS // 2) + column // 2
 

@@ -50,8 +50,7 @@ class Shortener:
         self._first_frame = int(ninja_view(self._start)["frame"])
         handle = LevelHandle(geometry)
         self._batch = Batch(CANDIDATES, handle.state_bytes)
-        for i in range(CANDIDATES):
-            self._batch.set_level(i, handle)
+        self._batch.set_levels(handle)
         self._walker = Batch(1, handle.state_bytes)
         self._walker.set_level(0, handle)
         self._snapshots = self._play()

@@ -200,6 +200,22 @@ cdef class Batch:
         self.addresses[i] = handle.address
         self.restart(i)
 
+    def set_levels(self, LevelHandle handle not None) -> None:
+        """Put every environment at the start of one level.
+
+        Raises:
+            StateError: The level's states are larger than this batch's.
+        """
+        cdef Py_ssize_t i
+        if handle.state_bytes > self.stride:
+            raise StateError(f"a state of this level takes {handle.state_bytes} bytes, the batch has {self.stride}")
+        self.handles = [handle] * self.num_envs
+        self.addresses[:] = handle.address
+        self.turn.enter()
+        for i in range(self.num_envs):
+            restart_block(&handle.level, self.base + i * self.stride, self.stride)
+        self.turn.leave()
+
     def level_of(self, Py_ssize_t i):
         """The `LevelHandle` of environment i, or None."""
         if i < 0 or i >= self.num_envs:

@@ -1,0 +1,1 @@
+"""Learning: what trains agents on the environments of this package."""

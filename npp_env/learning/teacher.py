@@ -1,0 +1,317 @@
+"""`Teacher`: what to do in any state, by ways that were played to the end and win."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import ConfigError, KernelError, NppError, StateError
+from npp_env.graph.navigation import graph_of
+from npp_env.level.cache import LevelCache, default_cache
+from npp_env.level.level_set import LevelSet
+from npp_env.level.model import Level
+from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION, check_row
+from npp_env.planning import MAX_FRAME_SKIP, SolveBudget, solve
+from npp_env.planning.branches import Branches
+from npp_env.planning.guide import Guide
+from npp_env.planning.rescue import Patience, Rescue, RescueOptions
+from npp_env.planning.search import INPUTS
+from npp_env.runtime.thread_pool import ThreadPool
+from npp_env.sim.geometry import geometry_of
+from npp_env.sim.kernel import LevelHandle
+from npp_env.sim.outcome import NinjaState
+from npp_env.sim.views import ninja_view
+
+NO_ANSWER = -1
+_NOTHING_FOUND = -2
+_ACTION_OF_INPUT = np.full(8, NO_ANSWER, np.int8)
+_ACTION_OF_INPUT[INPUTS] = np.arange(len(INPUTS))
+_MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
+_TOGETHER = 32
+"""States that are led back to known ways at once."""
+_MOST_LEVELS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class TeacherConfig:
+    """How much a teacher may do.
+
+    Attributes:
+        frame_skip: Ticks that an action is held; that of the pupil.
+        ticks_per_state: Ticks of look-ahead for a state from which no known way can be reached; 0 looks no further.
+        solve_ticks: Ticks to find a first way through a level.
+        cached_states: Answers that are kept, a power of two; 16 bytes each.
+        branches_per_level: Ways through a level that are kept.
+        threads: Threads that simulate; the answers do not depend on their number.
+
+    Raises:
+        ConfigError: A value is out of range.
+    """
+
+    frame_skip: int = 4
+    ticks_per_state: int = 200_000
+    solve_ticks: int = 200_000_000
+    cached_states: int = 1 << 20
+    branches_per_level: int = 32
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        bounds = {"frame_skip": MAX_FRAME_SKIP, "ticks_per_state": 2**40, "solve_ticks": 2**40}
+        bounds |= {"cached_states": 2**30, "branches_per_level": 4096, "threads": 1024}
+        for name, most in bounds.items():
+            least = 0 if name == "ticks_per_state" else 1
+            if not least <= getattr(self, name) <= most:
+                raise ConfigError(f"{name} of the teacher is {getattr(self, name)}; it must be {least} to {most}")
+        if self.cached_states & (self.cached_states - 1):
+            raise ConfigError(f"cached_states of the teacher is {self.cached_states}; it must be a power of two")
+
+
+@dataclass(slots=True)
+class TeacherStatistics:
+    """What a teacher was asked, and where its answers came from."""
+
+    asked: int = 0
+    known: int = 0
+    """On a way that was played before."""
+    found: int = 0
+    """By look-ahead, to the exit or back to such a way."""
+    unanswered: int = 0
+    """States that were looked at without success; they are remembered too."""
+    ticks: int = 0
+
+
+class AnswerTable:
+    """Actions by the key of a state, in a table of fixed size: once it is full, new answers replace old ones.
+
+    Args:
+        size: Number of places, a power of two.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._ways = min(4, size)
+        self._keys = np.zeros((size // self._ways, self._ways), np.uint64)
+        self._actions = np.full(self._keys.shape, NO_ANSWER, np.int8)
+        self._mask = np.uint64(len(self._keys) - 1)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the table."""
+        return int(self._keys.nbytes + self._actions.nbytes)
+
+    def put(self, keys: NDArray[np.uint64], actions: NDArray[np.int8]) -> None:
+        """Remember answers; keys that occur several times keep the last."""
+        left = np.arange(len(keys))
+        # Two that go for the same place at once meet again in the next round.
+        for _ in range(self._ways + 1):
+            rows = (keys[left] & self._mask).astype(np.int64)
+            there = self._keys[rows] == keys[left, None]
+            free = self._actions[rows] == NO_ANSWER
+            victim = (keys[left] >> np.uint64(60)).astype(np.int64) % self._ways
+            columns = np.where(free.any(axis=1), free.argmax(axis=1), victim)
+            columns = np.where(there.any(axis=1), there.argmax(axis=1), columns)
+            self._keys[rows, columns], self._actions[rows, columns] = keys[left], actions[left]
+            left = left[self._keys[rows, columns] != keys[left]]
+            if not len(left):
+                break
+
+    def get(self, keys: NDArray[np.uint64]) -> NDArray[np.int8]:
+        """The answers, NO_ANSWER where there is none; a fresh array."""
+        rows = (keys & self._mask).astype(np.int64)
+        there = self._keys[rows] == keys[:, None]
+        found: NDArray[np.int8] = self._actions[rows, there.argmax(axis=1)]
+        return np.where(there.any(axis=1), found, np.int8(NO_ANSWER))
+
+
+class LevelTeacher:
+    """What a teacher knows of one level.
+
+    Args:
+        level: The level; a first way through it is looked for at once.
+        config: How much may be done.
+        cache: Where compiled levels are kept.
+    """
+
+    def __init__(self, level: Level, config: TeacherConfig, cache: LevelCache) -> None:
+        self.level = level
+        geometry = geometry_of(level, cache)
+        self.handle = LevelHandle(geometry)
+        guide = Guide(graph_of(level, cache), geometry)
+        self.branches = Branches(geometry, guide, config.frame_skip, config.branches_per_level)
+        self.patience = Patience(guide)
+        self._salt = np.uint64(int(level.hash[:16], 16))
+        # Where evil ninjas follow, what happens next depends on the time that has passed.
+        self._timeless = int(geometry["scalars"][2]) == 0
+        way = _first_way(level, config)
+        if way is not None:
+            self.branches.follow(geometry["initial"], way, keep=True)
+
+    def keys_of(self, states: NDArray[np.uint8]) -> NDArray[np.uint64]:
+        """64 bits that stand for each state (n, state_bytes) of this level, whatever the time; a fresh array (n,)."""
+        states = states.copy()
+        if self._timeless:
+            ninja_view(states)["frame"] = 0
+        keys = np.full(len(states), self._salt)
+        for word in states.view(np.uint64).T:
+            keys = (keys ^ word) * _MIX
+            keys ^= keys >> _SHIFT
+        return keys
+
+
+def _first_way(level: Level, config: TeacherConfig) -> NDArray[np.uint8] | None:
+    """Steps that win a level from its start."""
+    budget = SolveBudget(ticks=config.solve_ticks, shorten_ticks=config.solve_ticks // 100)
+    inputs = solve(level, budget=budget, frame_skip=config.frame_skip, threads=config.threads).inputs
+    return None if inputs is None else inputs[:: config.frame_skip]
+
+
+class Teacher:
+    """Says what to do in states of levels; every answer is the first step of a way that was played and wins.
+
+    Answers come from ways that are known, from their rests if these win from a state beside them too, and else from
+    look-ahead within a budget. Where nothing was found there is no answer. Whoever follows the answers from a state on
+    wins; the same questions in the same order get the same answers. For one thread at a time.
+
+    Args:
+        levels: Levels, as environments take them; states name their level by its number in this set.
+        config: How much it may do.
+        cache: Where compiled levels are kept; the process's own by default.
+
+    Attributes:
+        statistics: What it was asked so far.
+
+    Example:
+        >>> from npp_env import NppEnv
+        >>> env = NppEnv(levels="shipped:first_steps/walk", observation={"layout": "state"})
+        >>> row, _ = env.reset(seed=0)
+        >>> teacher = Teacher("shipped:first_steps/walk")
+        >>> done = False
+        >>> while not done:
+        ...     row, _, done, _, info = env.step(teacher.act(row))
+        >>> info["outcome"]
+        1
+    """
+
+    def __init__(
+        self, levels: Any = "shipped", config: TeacherConfig | None = None, cache: LevelCache | None = None
+    ) -> None:
+        self.levels = LevelSet.parse(levels)
+        self.config = config or TeacherConfig()
+        self.statistics = TeacherStatistics()
+        self._cache = default_cache() if cache is None else cache
+        self._table = AnswerTable(self.config.cached_states)
+        self._pool = ThreadPool(self.config.threads)
+        self._known: OrderedDict[int, LevelTeacher] = OrderedDict()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of what it remembers."""
+        return self._table.nbytes + sum(level.branches.nbytes for level in self._known.values())
+
+    def act(self, state: NDArray[np.uint8]) -> int:
+        """The action for one row of the `state` layout, or NO_ANSWER."""
+        return int(self.act_batch(state[None])[0])
+
+    def act_batch(self, states: NDArray[np.uint8], out: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Actions for many states.
+
+        Args:
+            states: uint8 (n, row_bytes), rows of the `state` layout, of levels in the set.
+            out: int64 (n,) to write to; a fresh array if None.
+
+        Returns:
+            `out`: for each state an action of the environment, or NO_ANSWER (-1); the latter also where an episode has
+            ended.
+
+        Raises:
+            StateError: A row is damaged, or of a level that is not in the set.
+            NppError: An array has another shape or type.
+        """
+        if states.ndim != 2 or states.dtype != np.uint8 or states.shape[1] <= STATE_ROW.itemsize:
+            raise NppError(f"states are {states.dtype} of shape {states.shape}; they must be uint8 rows (n, row_bytes)")
+        if out is None:
+            out = np.empty(len(states), np.int64)
+        elif out.shape != (len(states),) or out.dtype != np.int64:
+            raise NppError(f"out is {out.dtype} of shape {out.shape}; it must be int64 of shape {(len(states),)}")
+        header = np.ascontiguousarray(states[:, : STATE_ROW.itemsize]).view(STATE_ROW)[:, 0]
+        if (header["version"] != STATE_ROW_VERSION).any():
+            raise StateError(f"a row has not version {STATE_ROW_VERSION} of the state layout")
+        numbers = header["level_index"]
+        order = np.argsort(numbers, kind="stable")
+        starts = np.flatnonzero(np.diff(numbers[order], prepend=-2))
+        for first, last in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
+            rows = order[first:last]
+            level = self._level(int(numbers[rows[0]]), header["level"][rows])
+            out[rows] = self._answers(level, states, rows)
+        return out
+
+    def _level(self, number: int, hashes: NDArray[np.uint8]) -> LevelTeacher:
+        found = self._known.get(number)
+        if found is None:
+            if number < 0 or (self.levels.is_finite and number >= len(self.levels)):
+                raise StateError(f"a state is of level number {number}, which is not in the teacher's set")
+            found = self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache)
+            while len(self._known) > _MOST_LEVELS:
+                self._known.popitem(last=False)
+        self._known.move_to_end(number)
+        if (hashes != np.frombuffer(bytes.fromhex(found.level.hash), np.uint8)).any():
+            raise StateError(
+                f"a state is of another level than number {number} of the teacher's set, {found.level.hash}"
+            )
+        return found
+
+    def _answers(self, level: LevelTeacher, states: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.int8]:
+        size = level.handle.state_bytes
+        if states.shape[1] < STATE_ROW.itemsize + size:
+            raise StateError(f"rows of {states.shape[1]} bytes hold no state of level {level.level.name!r}")
+        plain = states[rows, STATE_ROW.itemsize : STATE_ROW.itemsize + size]
+        keys = level.keys_of(plain)
+        answers = self._table.get(keys)
+        self.statistics.asked += len(rows)
+        missing = np.flatnonzero(answers == NO_ANSWER)
+        self.statistics.known += len(rows) - len(missing)
+        if len(missing):
+            for row in rows[missing].tolist():
+                check_row(level.handle, np.ascontiguousarray(states[row]))
+            _, first, which = np.unique(keys[missing], return_index=True, return_inverse=True)
+            found = self._find(level, plain[missing[first]])
+            nothing = found == NO_ANSWER
+            self._table.put(keys[missing[first[nothing]]], np.full(int(nothing.sum()), _NOTHING_FOUND, np.int8))
+            answers[missing] = found[which]
+            self.statistics.unanswered += int(nothing.sum())
+        shown: NDArray[np.int8] = np.maximum(answers, np.int8(NO_ANSWER))
+        return shown
+
+    def _find(self, level: LevelTeacher, states: NDArray[np.uint8]) -> NDArray[np.int8]:
+        """Answers for states (n, state_bytes) that are on no known way; fresh (n,)."""
+        found = np.full(len(states), NO_ANSWER, np.int8)
+        ninja = ninja_view(states)["state"]
+        alive = np.flatnonzero((ninja != NinjaState.DEAD) & (ninja != NinjaState.CELEBRATING))
+        branches = level.branches
+        before = branches.ticks
+        if len(alive) and self.config.ticks_per_state:
+            options = RescueOptions(self.config.ticks_per_state, together=min(len(alive), _TOGETHER))
+            ways = Rescue(branches, options, self._pool, level.patience).run(states[alive])
+            for row, way in zip(alive.tolist(), ways, strict=True):
+                if way is not None:
+                    found[row] = self._learn(level, states[row], way)
+        self.statistics.ticks += branches.ticks - before
+        return found
+
+    def _learn(self, level: LevelTeacher, state: NDArray[np.uint8], way: NDArray[np.uint8]) -> int:
+        """Play a way once more, remember all that lies on it, and give its first action."""
+        visited = level.branches.follow(state, way, keep=True)
+        if visited is None:
+            raise KernelError("a way that has won does not win again")
+        actions = _ACTION_OF_INPUT[way[: len(visited)]]
+        # Of a state that is met twice, the last time counts: whoever stood still goes on in the end.
+        self._table.put(level.keys_of(visited), actions)
+        self.statistics.found += 1
+        return int(actions[0])
+
+    def report(self) -> dict[str, int]:
+        """The statistics, and what is remembered."""
+        return {**asdict(self.statistics), "bytes": self.nbytes}
