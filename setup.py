@@ -108,7 +108,10 @@ class BuildKernel(build_ext):
 setup(
     packages=[*find_packages(include=["npp_env", "npp_env.*"]), "npp_env.levels"],
     package_dir={"npp_env.levels": "levels"},
-    package_data={"npp_env": ["py.typed", "**/*.pyi", "**/*.pyx", "**/*.pxd"], "npp_env.levels": ["**/*"]},
+    package_data={
+        "npp_env": ["py.typed", "**/*.pyi", "**/*.pyx", "**/*.pxd", "learning/models/*.nppmodel"],
+        "npp_env.levels": ["**/*"],
+    },
     ext_modules=[] if os.environ.get("NPP_BUILD_LATER") == "1" else extensions(),
     cmdclass={"build_ext": BuildKernel},
 )

@@ -25,7 +25,22 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-LEFT_OUT_WHEN_QUICK = frozenset({"cache", "rollouts", "scaling", "solver", "threads"})
+LEFT_OUT_WHEN_QUICK = frozenset(
+    {
+        "cache",
+        "endless",
+        "graphs",
+        "imitation",
+        "instructions",
+        "learning",
+        "rollouts",
+        "scaling",
+        "solver",
+        "teacher",
+        "threads",
+        "world_model",
+    }
+)
 """Without names, `--quick` is for a look within a minute: these are run when they are named."""
 
 

@@ -16,7 +16,7 @@ from npp_env.level.shipped import load_shipped, shipped_level_names
 from npp_env.sim import Batch, Geometry, LevelHandle, compile_level
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
-TARGET_TICKS_PER_SECOND = 2_000_000
+TARGET_TICKS_PER_SECOND = 4_000_000
 COPIES = 8
 """Environments per level in a batch; their inputs are shifted against each other."""
 

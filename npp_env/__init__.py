@@ -1,11 +1,13 @@
 """npp_env: a fast, exact and tiny Gymnasium environment for the platformer N++.
 
-Importing it registers `Npp-v0`; everything else is imported when it is first used.
+Importing it registers `Npp-v0` and the tasks; everything else is imported when it is first used.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -67,15 +69,32 @@ def __dir__() -> list[str]:
 
 
 def register_environments() -> None:
-    """Register `Npp-v0` with Gymnasium; importing the package does it."""
+    """Register `Npp-v0` and the tasks with Gymnasium; importing the package does it.
+
+    A task is an id with levels of its own, such as `Npp-FirstSteps-v0`: see `npp_env.level.tasks.task_levels`.
+    """
     import gymnasium
 
-    if ENVIRONMENT_ID not in gymnasium.registry:
-        gymnasium.register(
-            ENVIRONMENT_ID,
-            entry_point="npp_env.env:NppEnv",
-            vector_entry_point="npp_env.vector:NppVectorEnv",
-        )
+    from npp_env.level.tasks import task_levels
+
+    tasks = {name: {"levels": levels} for name, levels in task_levels().items()}
+    for name, arguments in {ENVIRONMENT_ID: {}, **tasks}.items():
+        if name not in gymnasium.registry:
+            gymnasium.register(
+                name,
+                entry_point="npp_env.env:NppEnv",
+                vector_entry_point="npp_env.vector:NppVectorEnv",
+                kwargs=arguments,
+            )
 
 
-register_environments()
+def _is_command() -> bool:
+    """Whether this process is `npp-env`, whose help does not wait for Gymnasium: it registers when a command begins."""
+    if sys.argv[:1] == ["-m"]:
+        started = sys.orig_argv
+        return started[started.index("-m") + 1 :][:1] == [__name__]
+    return bool(sys.argv) and os.path.basename(sys.argv[0]).partition(".")[0] == "npp-env"
+
+
+if not _is_command():
+    register_environments()

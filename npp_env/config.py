@@ -20,6 +20,9 @@ from npp_env.level.validation import shorten
 from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, LAYOUTS, OBSERVATION_KEYS, ROWS, Capacity
 from npp_env.printable import printable
 
+TICKS_PER_SECOND = 60
+"""Of the game."""
+
 _Config = TypeVar("_Config", bound="_Checked")
 
 
@@ -117,6 +120,9 @@ class ObservationConfig(_Checked):
 class RewardConfig(_Checked):
     """Weights of the reward; each may be any finite number. The terms of a step are added up.
 
+    The defaults set no trap: whatever the discount, standing around never pays more than dying at once, dying never
+    more than taking the switch, and that never more than winning (`docs/rewards.md`, with what else was tried).
+
     Attributes:
         switch_weight: Once an episode, in the step that takes the first exit switch.
         exit_weight: Once, in the step that wins.
@@ -129,8 +135,8 @@ class RewardConfig(_Checked):
 
     switch_weight: float = 0.5
     exit_weight: float = 1.0
-    death_weight: float = -0.5
-    time_weight: float = -0.0001
+    death_weight: float = 0.0
+    time_weight: float = 0.0
     gold_weight: float = 0.0
     shaping_weight: float = 1.0
     discount: float = 0.99
@@ -184,8 +190,9 @@ class EnvironmentConfig(_Checked):
     """All that makes an environment.
 
     Attributes:
-        levels: Which levels, as `npp_env.level.LevelSet.parse` takes it: `shipped`, `shipped:GROUP`,
-            `shipped:GROUP/NAME`, a file, a folder, a glob, `pack:FILE`, `pack:FILE#12`, or a list of these.
+        levels: Which levels, as `npp_env.level.LevelSet.parse` takes it: `shipped`, `shipped:verified` (those whose
+            entities behave as recordings of the real game show), `shipped:GROUP`, `shipped:GROUP/NAME`, a file,
+            a folder, a glob, `pack:FILE`, `pack:FILE#12`, or a list of these.
         frame_skip: Physics ticks per step.
         max_episode_frames: Ticks after which an episode is truncated, at the end of the step that reaches them; `auto`
             gives 600 and 4 more for each tile of the map that is not full; None never truncates.
@@ -199,7 +206,7 @@ class EnvironmentConfig(_Checked):
         render: Pictures for people.
     """
 
-    levels: str | tuple[str, ...] = "shipped"
+    levels: str | tuple[str, ...] = "shipped:verified"
     frame_skip: int = 4
     max_episode_frames: int | str | None = "auto"
     cache_directory: str | None = None

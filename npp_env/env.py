@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from typing import Any, SupportsFloat
 
@@ -10,15 +9,19 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.config import EnvironmentConfig, resolve_config
+from npp_env.config import TICKS_PER_SECOND, EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
 from npp_env.observe.buffers import Observation
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import Episodes, checked_options, split_levels
-from npp_env.runtime.level_resources import FOREIGN_LEVEL
+from npp_env.recording.model import MAX_FRAMES, Recording
+from npp_env.runtime.arguments import checked_action, checked_options
+from npp_env.runtime.copies import contents_of, restore_contents
+from npp_env.runtime.episodes import Episodes, split_levels
+from npp_env.runtime.input_log import recording_of
 from npp_env.runtime.memory import MemoryReport, memory_report
+from npp_env.runtime.sampling import LevelSampling
 from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
 from npp_env.runtime.step_results import INFO_KEYS
 from npp_env.runtime.thread_pool import ThreadPool
@@ -26,7 +29,6 @@ from npp_env.sim.outcome import outcome_of
 from npp_env.sim.turn import Turn
 
 _CALLER_ALONE = ThreadPool(1)
-ACTIONS = ("idle", "left", "right", "jump", "jump+left", "jump+right")
 
 
 class NppEnv(gym.Env[Any, Any]):
@@ -111,8 +113,8 @@ class NppEnv(gym.Env[Any, Any]):
     nothing; one after truncation goes on.
 
     **info**: `frame` ticks since the start, `outcome` (see `Outcome`), `gold` collected, `level` its number in the
-    level set (-1 for a level given to `reset`), `phase` 0 on the way to the switch and 1 to the exit, `episode_return`,
-    `episode_steps`, both with this step.
+    level set (-1 for a level from outside), `level_name` what it is called there, `phase` 0 on the way to the switch
+    and 1 to the exit, `episode_return`, `episode_steps`, both with this step.
 
     **Arrays**: with `copy=True` every observation is a fresh array. With `copy=False` it is a view of a double buffer:
     what `step` returned stays valid through the next `step` and is overwritten by the one after. Views of graphs
@@ -128,6 +130,8 @@ class NppEnv(gym.Env[Any, Any]):
         preset: Name of a preset: training, parallel_training, evaluation, visual_testing.
         render_mode: None, `rgb_array` or `human`.
         buffers: The caller's own arrays for the observations.
+        sampling: Which level an episode is played on: `uniform`, `success` for a curriculum that makes itself (see
+            `npp_env.runtime.success_sampling.SuccessSampling`), a list of weights, or a function.
         **overrides: Single fields of the configuration, such as `frame_skip=1` or `levels="shipped:mines"`.
 
     Example:
@@ -152,6 +156,7 @@ class NppEnv(gym.Env[Any, Any]):
         preset: str | None = None,
         render_mode: str | None = None,
         buffers: Observation | None = None,
+        sampling: Any = None,
         **overrides: Any,
     ) -> None:
         if not (render_mode is None or (isinstance(render_mode, str) and render_mode in self.metadata["render_modes"])):
@@ -159,8 +164,10 @@ class NppEnv(gym.Env[Any, Any]):
         levels, overrides = split_levels(overrides)
         self.config = resolve_config(config, preset, overrides)
         self.render_mode = render_mode
+        # A picture a step: at this rate a video or window runs at the speed of the game.
+        self.metadata = {**self.metadata, "render_fps": TICKS_PER_SECOND / self.config.frame_skip}
         self._window: Any = None
-        self._episodes = Episodes(self.config, 1, levels)
+        self._episodes = Episodes(self.config, 1, levels, sampling)
         self._engine = self._episodes.engine
         self._layout = self._episodes.layout
         self.action_space = gym.spaces.Discrete(6)
@@ -169,6 +176,7 @@ class NppEnv(gym.Env[Any, Any]):
         self._first = np.zeros(1, np.int64)
         self._buffers = self._episodes.buffers(buffers, single=True)
         self._was_reset = False
+        self._actions = bytearray()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode.
@@ -184,17 +192,32 @@ class NppEnv(gym.Env[Any, Any]):
         return self._turn.renew(self._reset, seed, options)
 
     def _reset(self, seed: int | None, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-        options = checked_options(options)
+        level = checked_options(options, "level").get("level")
         super().reset(seed=seed)
         random = self.np_random if seed is not None or not self._was_reset else None
-        self._episodes.reset(self._first, [random], options)
+        self._episodes.reset(self._first, [random], level, [] if seed is None else [0])
         self._was_reset, self._turn.torn = True, False
+        self._actions = bytearray()
+        if self.render_mode == "human":
+            self._render()
+        return self._observe()
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Observation and info of the present state, as `reset` gives them: what `set_state` has led to.
+
+        Raises:
+            NppError: The environment was not reset.
+        """
+        return self._turn.run(self._observe)
+
+    def _observe(self) -> tuple[Any, dict[str, Any]]:
+        if not self._was_reset:
+            raise NppError("observe() before reset(): call env.reset() first")
+        self._episodes.finish()
         buffer = self._buffers.following
         self._engine.observe(_CALLER_ALONE, buffer, self._first)
         self._buffers.current = buffer
-        if self.render_mode == "human":
-            self._render()
-        return self._buffers.observation(), self._info(False)
+        return self._buffers.observation(), self._info(bool(self._engine.truncated[0]))
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Hold an action for `frame_skip` ticks, or until the episode ends.
@@ -212,6 +235,8 @@ class NppEnv(gym.Env[Any, Any]):
         self._episodes.finish()
         if engine.play_first(chosen, buffer):
             self._episodes.finish()
+        if len(self._actions) < MAX_FRAMES:
+            self._actions.append(chosen)
         self._buffers.current = buffer
         truncated = bool(engine.truncated[0])
         if self.render_mode == "human":
@@ -227,7 +252,9 @@ class NppEnv(gym.Env[Any, Any]):
     def _info(self, truncated: bool) -> dict[str, Any]:
         frame, state, gold, switches, level, total, steps = self._engine.status(0)
         values = (frame, int(outcome_of(state, truncated)), gold, level, 1 if switches else 0, total, steps)
-        return dict(zip(INFO_KEYS, values, strict=True))
+        info: dict[str, Any] = dict(zip(INFO_KEYS, values, strict=True))
+        info["level_name"] = self._episodes.level_name(0)
+        return info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference to the ninja's motion in the present state; a fresh array (6,).
@@ -249,6 +276,20 @@ class NppEnv(gym.Env[Any, Any]):
         return self._episodes.num_levels
 
     @property
+    def level_names(self) -> list[str]:
+        """Names of the levels in the set, by number; a fresh list.
+
+        Raises:
+            LevelError: The set has no end.
+        """
+        return self._episodes.levels.names()
+
+    @property
+    def sampling(self) -> LevelSampling:
+        """What chooses the levels; statistics of a curriculum are kept there."""
+        return self._episodes.sampling
+
+    @property
     def level(self) -> Level:
         """The level of the present episode."""
         return self._episodes.resources_of(0).level
@@ -264,6 +305,8 @@ class NppEnv(gym.Env[Any, Any]):
     def set_state(self, state: bytes | NDArray[np.uint8]) -> None:
         """Restore a snapshot, or a row of the `state` layout, of the present level or of one in the level set.
 
+        `observe()` then gives the observation.
+
         Raises:
             StateError: It is foreign, truncated, damaged, of another version, no valid state, or of a level that this
                 environment does not have. Nothing has changed then.
@@ -273,6 +316,15 @@ class NppEnv(gym.Env[Any, Any]):
     def _set_state(self, state: bytes | NDArray[np.uint8]) -> None:
         carry_out([read_saved_state(state).prepare(self._episodes, 0)])
         self._was_reset = True
+        self._actions = bytearray()
+
+    def recording(self) -> Recording:
+        """The episode so far as a recording, which `npp_env.recording.save_recording` keeps and `npp-env replay` plays.
+
+        Raises:
+            RecordingError: There was no reset, or the episode was restored with `set_state` from its midst.
+        """
+        return self._turn.run(recording_of, self._episodes, 0, self._actions)
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that this environment holds, its bytes, and whether others share it."""
@@ -295,7 +347,8 @@ class NppEnv(gym.Env[Any, Any]):
         if self._window is None:
             from npp_env.render.window import Window
 
-            self._window = Window()
+            self._window = Window(frames_per_second=self.metadata["render_fps"])
+        self._window.answer()
         self._window.show(picture)
         return None
 
@@ -309,50 +362,11 @@ class NppEnv(gym.Env[Any, Any]):
             self._window = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {
-            "config": self.config,
-            "levels": self._episodes.levels,
-            "render_mode": self.render_mode,
-            "state": self.get_state() if self._was_reset else None,
-            "level": self.level if self._was_reset else None,
-            "np_random": self._np_random,
-            "np_random_seed": self._np_random_seed,
-            "spaces": (self.action_space, self.observation_space),
-            "spec": self.spec,
-        }
+        return self._turn.run(contents_of, self, self._episodes, {}, "_actions")
 
     def __setstate__(self, saved: dict[str, Any]) -> None:
-        self.__init__(saved["config"], render_mode=saved["render_mode"], levels=saved["levels"])  # type: ignore[misc]
-        if saved["state"] is not None:
-            state = read_saved_state(saved["state"])
-            foreign = self._episodes.foreign(saved["level"]) if state.level_index == FOREIGN_LEVEL else None
-            carry_out([state.prepare(self._episodes, 0, foreign)])
-            self._was_reset = True
-        self._np_random, self._np_random_seed = saved["np_random"], saved["np_random_seed"]
-        self.action_space, self.observation_space = saved["spaces"]
-        self.spec = saved["spec"]
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> NppEnv:
-        twin = type(self).__new__(type(self))
-        twin.__setstate__({**self.__getstate__(), **copy.deepcopy({"rng": self._np_random}, memo)})
-        twin._np_random = copy.deepcopy(self._np_random, memo)
-        twin.action_space, twin.observation_space = copy.deepcopy((self.action_space, self.observation_space), memo)
-        return twin
-
-
-def checked_action(action: Any) -> int:
-    """An action as an int.
-
-    Raises:
-        NppError: It is not one of 0..5.
-    """
-    try:
-        value = action.__index__() if not isinstance(action, np.ndarray) else action.item().__index__()
-    except (AttributeError, TypeError, ValueError):
-        value = -1
-    if not 0 <= value <= 5:
-        raise NppError(f"action is {shorten(action)}; it must be one of 0..5 ({', '.join(ACTIONS)})")
-    return int(value)
+        self.__init__(**saved["arguments"])  # type: ignore[misc]
+        restore_contents(self, self._episodes, saved)
 
 
 def create_environment(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-from gymnasium.error import DependencyNotInstalled
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 
 class NppError(Exception):
@@ -40,8 +40,27 @@ class KernelError(NppError, RuntimeError):
     """The compiled kernel does not fit the sources beside it."""
 
 
-class MissingDependencyError(NppError, DependencyNotInstalled, ImportError):
-    """An optional package is missing; the message says what needs it and carries the pip line."""
+if TYPE_CHECKING:
+    from gymnasium.error import DependencyNotInstalled
+
+    class MissingDependencyError(NppError, DependencyNotInstalled, ImportError):
+        """An optional package is missing; the message says what needs it and carries the pip line."""
+
+
+def __getattr__(name: str) -> Any:
+    # Gymnasium takes 0.15 s to import, and most programs that import this module never miss anything.
+    if name == "MissingDependencyError":
+        return _missing_dependency_error()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@lru_cache(maxsize=1)
+def _missing_dependency_error() -> type:
+    from gymnasium.error import DependencyNotInstalled
+
+    bases = (NppError, DependencyNotInstalled, ImportError)
+    text = "An optional package is missing; the message says what needs it and carries the pip line."
+    return type("MissingDependencyError", bases, {"__doc__": text, "__module__": __name__})
 
 
 @contextmanager
@@ -57,4 +76,4 @@ def requires(package: str, needed_by: str, pip_line: str) -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise MissingDependencyError(f"{needed_by} needs {package}: {pip_line}") from error
+        raise _missing_dependency_error()(f"{needed_by} needs {package}: {pip_line}") from error

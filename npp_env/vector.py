@@ -11,21 +11,31 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.errors import ConfigError, NppError, StateError
+from npp_env.config import TICKS_PER_SECOND, EnvironmentConfig, resolve_config
+from npp_env.errors import ConfigError, NppError, RecordingError, StateError
 from npp_env.level.validation import shorten
 from npp_env.observe.buffers import Observation, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
-from npp_env.runtime.episodes import MAX_LIMIT_FRAMES, Episodes, checked_options, split_levels
+from npp_env.recording.model import Recording
+from npp_env.runtime.arguments import (
+    check_counts,
+    check_states,
+    checked_indices,
+    checked_mask,
+    checked_options,
+    checked_seeds,
+    parse_autoreset_mode,
+)
+from npp_env.runtime.copies import contents_of, restore_contents
+from npp_env.runtime.episodes import MAX_LIMIT_FRAMES, Episodes, split_levels
+from npp_env.runtime.input_log import InputLog
 from npp_env.runtime.memory import MemoryReport, memory_report
-from npp_env.runtime.sampling import parse_sampling
+from npp_env.runtime.sampling import LevelSampling
 from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
 from npp_env.runtime.step_results import INFO_KEYS, ResultMemory
 from npp_env.runtime.thread_pool import ThreadPool
+from npp_env.runtime.vector_infos import final_infos, masked
 from npp_env.sim.turn import Turn
-
-MAX_ENVS = 1 << 24
-MAX_THREADS = 1024
 
 
 class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
@@ -46,7 +56,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         autoreset_mode: When an ended environment begins its next episode: `AutoresetMode.NEXT_STEP`, `SAME_STEP` (with
             `final_obs` and `final_info` in info) or `DISABLED` (by `reset(options={"reset_mask": ...})`).
         num_threads: Threads that share the work; the results do not depend on their number. On Windows there is one.
-        sampling: Which level an episode is played on: `uniform`, a list of weights, or a function for curricula.
+        sampling: Which level an episode is played on: `uniform`, `success` for a curriculum that makes itself (see
+            `npp_env.runtime.success_sampling.SuccessSampling`), a list of weights, or a function.
         buffers: The caller's own arrays for the observations, written in place by every step.
         **overrides: Single fields of the configuration, such as `frame_skip=1` or `levels="shipped:mines"`.
 
@@ -82,19 +93,16 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         buffers: Observation | None = None,
         **overrides: Any,
     ) -> None:
-        for name, value, most in (("num_envs", num_envs, MAX_ENVS), ("num_threads", num_threads, MAX_THREADS)):
-            if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= most:
-                raise ConfigError(f"{name} is {shorten(value)}; it must be a whole number from 1 to {most}")
+        check_counts(num_envs, num_threads, max_episode_steps)
         if render_mode is not None and not (isinstance(render_mode, str) and render_mode == "rgb_array"):
             raise ConfigError(f"render_mode is {shorten(render_mode)}; it must be None or 'rgb_array'")
-        if max_episode_steps is not None and (type(max_episode_steps) is not int or max_episode_steps < 1):
-            raise ConfigError(f"max_episode_steps is {shorten(max_episode_steps)}; it must be None or at least 1")
         levels, overrides = split_levels(overrides)
         self.config = resolve_config(config, preset, overrides)
         self.num_envs = int(num_envs)
         self.render_mode = render_mode
         self.autoreset_mode = parse_autoreset_mode(autoreset_mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.metadata["render_fps"] = TICKS_PER_SECOND / self.config.frame_skip
         self.num_threads = int(num_threads)
         max_frames = None if max_episode_steps is None else max_episode_steps * self.config.frame_skip
         if max_frames is not None and max_frames > MAX_LIMIT_FRAMES:
@@ -102,7 +110,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
                 f"max_episode_steps is {shorten(max_episode_steps)}: with frame_skip {self.config.frame_skip} more "
                 f"than the {MAX_LIMIT_FRAMES} ticks that an episode may have; make it smaller, or None"
             )
-        self._episodes = Episodes(self.config, self.num_envs, levels, parse_sampling(sampling), max_frames=max_frames)
+        self._max_episode_steps = max_episode_steps
+        self._episodes = Episodes(self.config, self.num_envs, levels, sampling, max_frames=max_frames)
         self._engine = self._episodes.engine
         self._layout = self._episodes.layout
         self.single_action_space = gym.spaces.Discrete(6)
@@ -119,6 +128,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._was_reset = False
         self._buffers = self._episodes.buffers(buffers)
+        self._log: InputLog | None = None
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -127,7 +137,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
         Args:
             seed: None, one int (environment i gets seed + i), or one seed per environment.
-            options: `{"reset_mask": bool array}` restarts only those; `{"level": ...}` as in `NppEnv.reset`.
+            options: `{"reset_mask": bool array}` restarts only those; `{"level": ...}` as in `NppEnv.reset`, or a list
+                with a level, or None, for each environment.
 
         Returns:
             Observations (see the class for who owns them) and info; with a mask, info covers the masked ones.
@@ -135,18 +146,33 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return self._turn.renew(self._reset, seed, options)
 
     def _reset(self, seed: Any, options: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-        seeds = self._parse_seeds(seed)
-        options = checked_options(options)
-        mask = self._parse_mask(options.pop("reset_mask", None))
+        seeds = checked_seeds(seed, self.num_envs)
+        options = checked_options(options, "level", "reset_mask")
+        mask = self._chosen(options.get("reset_mask"))
         chosen = np.flatnonzero(mask)
         if not mask.all():
             self._episodes.finish()
-        self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options)
+        seeded = [i for i in chosen.tolist() if seeds[i] is not None]
+        self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options.get("level"), seeded)
         self._was_reset, self._turn.torn = True, False
+        if self._log is not None:
+            self._log.begin(chosen)
+        return self._observe(None if mask.all() else mask)
+
+    def observe(self) -> tuple[Any, dict[str, Any]]:
+        """Observations and info of the present states, as `reset` gives them: what `set_state` has led to.
+
+        Raises:
+            NppError: Some environments were not reset.
+        """
+        return self._turn.run(self._observe, None)
+
+    def _observe(self, mask: NDArray[np.bool_] | None) -> tuple[Any, dict[str, Any]]:
+        self._episodes.finish()
         buffer = self._buffers.following
         self._engine.observe(self._pool, buffer, self._all)
         self._buffers.current = buffer
-        return self._buffers.observation(), self._info(None if mask.all() else mask)
+        return self._buffers.observation(), self._info(mask)
 
     def step(
         self, actions: Any
@@ -175,14 +201,18 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         buffer, results = self._buffers.following, self._results.free()
         if engine.play(self._pool, buffer, results):
             episodes.finish()
+        if self._log is not None:
+            self._log.note(ended)
         self._buffers.current = buffer
         rewards, terminated, truncated, info = results.hand_out()
         info.update(self._everyone)
         if self.autoreset_mode is AutoresetMode.SAME_STEP:
             ended = engine.to_restart()
             if ended is not None:
-                final = self._final(ended, terminated | truncated, info)
+                final = final_infos(self._buffers.arrays[buffer], ended, terminated | truncated, info)
                 episodes.begin(ended, fresh=False)
+                if self._log is not None:
+                    self._log.begin(ended)
                 engine.observe(self._pool, buffer, ended)
                 engine.report(results)
                 info = {**final, **info}
@@ -193,31 +223,16 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             raise NppError(f"environments {ended[:8].tolist()} have ended; reset them with options['reset_mask'] first")
         self._episodes.begin(ended)
 
-    def _parse_seeds(self, seed: Any) -> list[int | None]:
-        if seed is None:
-            return [None] * self.num_envs
-        if isinstance(seed, (int, np.integer)):
-            return [int(seed) + i for i in range(self.num_envs)]
-        if not isinstance(seed, (list, tuple, np.ndarray)) or np.ndim(seed) != 1:
-            raise ConfigError(f"seed is {shorten(seed)}; it must be None, a whole number, or one for each environment")
-        seeds = list(seed)
-        if len(seeds) != self.num_envs:
-            raise ConfigError(f"{len(seeds)} seeds for {self.num_envs} environments")
-        return seeds
-
-    def _parse_mask(self, mask: Any) -> NDArray[np.bool_]:
+    def _chosen(self, mask: Any) -> NDArray[np.bool_]:
+        """The environments that a reset is for."""
         if mask is None:
             return self._everywhere
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
-            found = f"{mask.dtype} {mask.shape}" if isinstance(mask, np.ndarray) else type(mask).__name__
-            raise ConfigError(f"options['reset_mask'] is {found}; it must be a bool array of shape ({self.num_envs},)")
-        if not mask.any():
-            raise ConfigError("options['reset_mask'] must have at least one True value")
-        if not self._was_reset and not mask.all():
+        chosen = checked_mask(mask, self.num_envs)
+        if not self._was_reset and not chosen.all():
             raise NppError("the first reset must cover all environments")
-        if self._turn.torn and not mask.all():
+        if self._turn.torn and not chosen.all():
             raise NppError("a change of these environments was cut off in the middle; reset them all, without a mask")
-        return mask
+        return chosen
 
     def _random(self, seed: int | None) -> np.random.Generator | None:
         """What the levels of an environment are drawn from; None if it goes on as before."""
@@ -234,25 +249,29 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             return info
         return masked(info, mask)
 
-    def _final(self, ended: NDArray[np.int64], mask: NDArray[np.bool_], info: dict[str, Any]) -> dict[str, Any]:
-        arrays = self._buffers.arrays[self._buffers.current]
-        final_obs = np.full(self.num_envs, None, dtype=object)
-        for i in ended.tolist():
-            if isinstance(arrays, dict):
-                final_obs[i] = {key: array[i].copy() for key, array in arrays.items()}
-            else:
-                final_obs[i] = arrays[i].copy()
-        return {
-            "final_obs": final_obs,
-            "_final_obs": mask.copy(),
-            "final_info": masked(info, mask),
-            "_final_info": mask.copy(),
-        }
-
     @property
     def num_levels(self) -> int:
         """Number of levels in the level set; an endless set offers as many as an int32 can number."""
         return self._episodes.num_levels
+
+    @property
+    def present_level_names(self) -> list[str]:
+        """Names of the levels that are being played, by environment; infos have their numbers. A fresh list."""
+        return [self._episodes.level_name(i) for i in range(self.num_envs)]
+
+    @property
+    def level_names(self) -> list[str]:
+        """Names of the levels in the set, by number; a fresh list.
+
+        Raises:
+            LevelError: The set has no end.
+        """
+        return self._episodes.levels.names()
+
+    @property
+    def sampling(self) -> LevelSampling:
+        """What chooses the levels; statistics of a curriculum are kept there."""
+        return self._episodes.sampling
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""
@@ -273,6 +292,8 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
     def set_state(self, states: Sequence[bytes | NDArray[np.uint8]], indices: Sequence[int] | None = None) -> None:
         """Restore snapshots, or rows of the `state` layout, of all or some environments; all of them, or none.
 
+        `observe()` then gives the observations.
+
         Raises:
             StateError: One is foreign, truncated, damaged, of another version, no valid state, or of a level that is
                 not in the set. Nothing has changed then.
@@ -281,8 +302,7 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
 
     def _set_state(self, states: Sequence[bytes | NDArray[np.uint8]], indices: Sequence[int] | None) -> None:
         chosen = self._indices(indices)
-        if len(states) != len(chosen):
-            raise NppError(f"{len(states)} states for {len(chosen)} environments")
+        check_states(states, chosen)
         self._episodes.finish()
         prepared = []
         for state, i in zip(states, chosen, strict=True):
@@ -291,16 +311,41 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             except StateError as error:
                 raise StateError(f"the state for environment {i}: {error}") from error
         carry_out(prepared)
+        if self._log is not None:
+            self._log.begin(chosen)
         self._was_reset = self._was_reset or len(set(chosen)) == self.num_envs
 
     def _indices(self, indices: Sequence[int] | None) -> list[int]:
-        if indices is None:
-            return list(range(self.num_envs))
-        chosen = [int(i) for i in indices]
-        for i in chosen:
-            if not 0 <= i < self.num_envs:
-                raise NppError(f"there is no environment {i}; they have numbers 0 to {self.num_envs - 1}")
-        return chosen
+        return checked_indices(indices, self.num_envs)
+
+    def start_recording(self) -> None:
+        """Keep the inputs of every episode that begins from now on: a byte for each step of the longest one.
+
+        `recording` and `final_recording` need it; what a single environment takes for it is not worth asking for.
+        """
+        if self._log is None:
+            self._log = InputLog(self._episodes)
+
+    def recording(self, index: int) -> Recording:
+        """The present episode of an environment as a recording; needs `start_recording`.
+
+        Raises:
+            RecordingError: Inputs are not kept, or the episode was restored with `set_state` from its midst.
+        """
+        return self._turn.run(self._inputs().recording, self._indices([index])[0])
+
+    def final_recording(self, index: int) -> Recording:
+        """The last episode of an environment that ended, also when its next one has begun; needs `start_recording`.
+
+        Raises:
+            RecordingError: Inputs are not kept, or no episode that began at its reset has ended.
+        """
+        return self._turn.run(self._inputs().final, self._indices([index])[0])
+
+    def _inputs(self) -> InputLog:
+        if self._log is None:
+            raise RecordingError("this environment keeps no inputs; call start_recording() first")
+        return self._log
 
     def memory_report(self) -> MemoryReport:
         """Every array and cache that these environments hold, its bytes, and whether others share it."""
@@ -323,23 +368,22 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
             pictures.append(draw_rgb(item.level, item.handle.geometry, state, hud=self.config.render.show_status))
         return tuple(pictures)
 
+    def __getstate__(self) -> dict[str, Any]:
+        arguments = {
+            "num_envs": self.num_envs,
+            "max_episode_steps": self._max_episode_steps,
+            "autoreset_mode": self.autoreset_mode,
+            "num_threads": self.num_threads,
+        }
+        contents = self._turn.run(contents_of, self, self._episodes, arguments, "single_action_space", "closed")
+        return {**contents, "log": None if self._log is None else self._log.contents()}
+
+    def __setstate__(self, saved: dict[str, Any]) -> None:
+        self.__init__(**saved["arguments"])  # type: ignore[misc]
+        restore_contents(self, self._episodes, saved)
+        if saved["log"] is not None:
+            self._log = InputLog(self._episodes, saved["log"])
+
     def close_extras(self, **kwargs: Any) -> None:
         """Give the threads back."""
         self._turn.renew(self._pool.close)
-
-
-def masked(info: dict[str, Any], mask: NDArray[np.bool_]) -> dict[str, Any]:
-    """An info of some environments only, with zeros for the others; fresh arrays."""
-    values = {key: np.where(mask, info[key], 0).astype(info[key].dtype) for key in INFO_KEYS}
-    return {**values, **{f"_{key}": mask.copy() for key in INFO_KEYS}}
-
-
-def parse_autoreset_mode(mode: AutoresetMode | str) -> AutoresetMode:
-    """An autoreset mode by itself, its name (`NEXT_STEP`) or its value (`NextStep`)."""
-    if isinstance(mode, AutoresetMode):
-        return mode
-    for candidate in AutoresetMode:
-        if isinstance(mode, str) and mode in (candidate.name, candidate.value):
-            return candidate
-    names = ", ".join(candidate.name for candidate in AutoresetMode)
-    raise ConfigError(f"autoreset_mode is {shorten(mode)}; it must be one of {names}")

@@ -1,8 +1,9 @@
 """Run the fuzz under checkers of memory and arithmetic: `make sanitize`.
 
-Three runs, each in a process of its own:
+Four runs, each in a process of its own:
 - compiled with AddressSanitizer and UndefinedBehaviorSanitizer, each section of a level allocated alone;
 - the same build, restoring damaged and forged states whose checksums fit;
+- the same build, searching from states of many levels for ways that win;
 - a canary, the same build on a level with an array cut short, which must be caught: else nothing is checked.
 """
 
@@ -70,6 +71,46 @@ def restore_hostile_states(count: int, seed: int) -> str:
     )
 
 
+def search_from_states(count: int, seed: int) -> str:
+    """Search from states beside the recordings of shipped levels; returns what came of it."""
+    import numpy as np
+
+    from npp_env.graph.navigation import graph_of
+    from npp_env.level.cache import LevelCache
+    from npp_env.level.shipped import load_shipped, shipped_level_names
+    from npp_env.planning.branches import Branches
+    from npp_env.recording import load_shipped_recording
+    from npp_env.runtime.thread_pool import ThreadPool
+    from npp_env.sim import Simulation
+    from npp_env.sim.geometry import geometry_of
+
+    rng = np.random.default_rng(seed)
+    searches = ways = 0
+    names = shipped_level_names()
+    for name in names[:: max(1, len(names) // count)]:
+        level, cache = load_shipped(name), LevelCache(persist=False)
+        geometry = geometry_of(level, cache)
+        branches = Branches(geometry, graph_of(level, cache), 1, 3)
+        inputs = load_shipped_recording(name).inputs
+        branches.follow(geometry["initial"], inputs, keep=True)
+        simulation = Simulation(level, geometry)
+        states = [simulation.state.copy()]
+        for byte in inputs.tolist():
+            simulation.advance(byte)
+            if rng.random() < 0.05:
+                simulation.advance(int(rng.integers(0, 8)), 3)
+            if rng.random() < 0.05 and simulation.outcome == "alive":
+                states.append(simulation.state.copy())
+        for ticks in (0, 20_000):
+            found = branches.search(np.array(states), ticks, ThreadPool(1))
+            for state, way in zip(states, found, strict=True):
+                if way is not None and branches.follow(state, way, keep=True) is None:
+                    raise ValueError("a way that was found does not win")
+            searches += len(states)
+            ways += sum(way is not None for way in found)
+    return f"hunts: {searches} searches, {ways} ways"
+
+
 def check_here(mode: str, count: int, seed: int) -> str:
     """The work of one process; returns what it did."""
     import numpy as np
@@ -77,6 +118,8 @@ def check_here(mode: str, count: int, seed: int) -> str:
     sys.path.insert(0, str(TESTS))
     if mode == "restores":
         return restore_hostile_states(count, seed)
+    if mode == "hunts":
+        return search_from_states(count, seed)
     from golden_levels import golden
     from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map, random_inputs
 
@@ -99,10 +142,18 @@ def check_here(mode: str, count: int, seed: int) -> str:
     return f"fuzz: {levels} levels, {ticks:,} ticks"
 
 
+def copy_python(folder: Path) -> None:
+    """The package without binaries, over what is there; Python that is no more is removed."""
+    ignore = shutil.ignore_patterns("*.so", "__pycache__", "_compiled.json")
+    shutil.copytree(ROOT / "npp_env", folder / "npp_env", ignore=ignore, dirs_exist_ok=True)
+    for path in (folder / "npp_env").rglob("*.py"):
+        if not (ROOT / path.relative_to(folder)).exists():
+            path.unlink()
+
+
 def copy_sources(folder: Path) -> None:
     """The package without binaries, and what its build needs."""
-    ignore = shutil.ignore_patterns("*.so", "__pycache__", "_compiled.json")
-    shutil.copytree(ROOT / "npp_env", folder / "npp_env", ignore=ignore)
+    copy_python(folder)
     shutil.copytree(ROOT / "levels", folder / "levels")
     for name in ("setup.py", "build_backend.py", "setup.cfg", "pyproject.toml", "README.md"):
         shutil.copy(ROOT / name, folder)
@@ -129,7 +180,7 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
     }
-    count = args.restores if mode == "restores" else args.levels
+    count = {"restores": args.restores, "hunts": args.hunts}.get(mode, args.levels)
     options = ["--child", mode, "--levels", str(count), "--seed", str(args.seed)]
     return subprocess.run(
         [sys.executable, str(TESTS / "sanitize.py"), *options],
@@ -146,8 +197,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Run the fuzz under the sanitizers.")
     parser.add_argument("--levels", type=int, default=600, help="fuzzed levels (default %(default)s)")
     parser.add_argument("--restores", type=int, default=3000, help="hostile states (default %(default)s)")
+    parser.add_argument("--hunts", type=int, default=15, help="levels searched (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--child", choices=("fuzz", "restores", "canary"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=("fuzz", "restores", "hunts", "canary"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         print(check_here(args.child, args.levels, args.seed))
@@ -158,7 +210,7 @@ def main() -> int:
         folder = Path(name)
         copy_sources(folder)
         build(folder)
-        runs = [run_child(folder, mode, args) for mode in ("fuzz", "restores")]
+        runs = [run_child(folder, mode, args) for mode in ("fuzz", "restores", "hunts")]
         canary = run_child(folder, "canary", args)
     for run in runs:
         if run.returncode:

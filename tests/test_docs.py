@@ -1,4 +1,4 @@
-"""Every Python block of the README and the docs runs, those of one document after each other.
+"""Every block of Python and of shell commands of the README and the docs runs, those of a document in their order.
 
 A block that cannot run here says why in a comment on the line above its fence: `<!-- not run: it never ends -->`.
 """
@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FENCE = re.compile(r"^(?P<above>[^\n]*)\n+```(?:python|py)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^(?P<above>[^\n]*)\n+```(?P<language>python|py|sh)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"<!-- not run: .+ -->")
 
 
@@ -23,6 +26,7 @@ class Block:
     name: str  # file:line
     code: str
     is_run: bool
+    is_shell: bool = False
 
 
 def blocks_of(path: Path) -> list[Block]:
@@ -31,7 +35,7 @@ def blocks_of(path: Path) -> list[Block]:
     for match in FENCE.finditer(text):
         line = text.count("\n", 0, match.start("code")) + 1
         is_run = not NOT_RUN.fullmatch(match["above"].strip())
-        found.append(Block(f"{path.name}:{line}", match["code"], is_run))
+        found.append(Block(f"{path.name}:{line}", match["code"], is_run, match["language"] == "sh"))
     return found
 
 
@@ -47,6 +51,7 @@ def missing_modules(code: str) -> list[str]:
     needs = {
         "npp_env.integrations.sb3": "stable_baselines3",
         "npp_env.integrations.torch": "torch",
+        "npp_env.learning.trainer": "torch",
         "npp_env.profiling.sb3": "stable_baselines3",
     }
     names |= {needs[prefix] for name in names for prefix in needs if name.startswith(prefix)}
@@ -63,6 +68,15 @@ def run_document(blocks: list[Block]) -> tuple[list[str], list[str]]:
     for block in blocks:
         if not block.is_run:
             continue
+        if block.is_shell:
+            # What learns needs torch, and datasets need Minari.
+            needs = {"npp-env train": "import torch", "npp-env demos": "import minari"}
+            if any(command in block.code and missing_modules(code) for command, code in needs.items()):
+                left_out.append(block.name)
+                continue
+            run_shell(block)
+            ran.append(block.name)
+            continue
         if missing_modules(block.code):
             left_out.append(block.name)
             continue
@@ -76,6 +90,15 @@ def run_document(blocks: list[Block]) -> tuple[list[str], list[str]]:
         else:
             ran.append(block.name)
     return ran, left_out
+
+
+def run_shell(block: Block) -> None:
+    """Run commands as a user would, with the `npp-env` of this interpreter."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-e", "-c", block.code], env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, f"{block.name}: {done.stdout}{done.stderr}"
 
 
 @pytest.mark.timeout(240)
@@ -95,9 +118,13 @@ def test_blocks_are_found():
 def test_the_reader_of_blocks(tmp_path):
     path = tmp_path / "x.md"
     path.write_text(
-        "Text.\n\n```python\nimport numpy\n```\n\n<!-- not run: endless -->\n```python\nx = 1\n```\n```sh\nls\n```\n"
+        "Text.\n\n```python\nimport numpy\n```\n\n<!-- not run: endless -->\n```python\nx = 1\n```\n\n```sh\nls\n```\n"
     )
-    first, second = blocks_of(path)
+    first, second, third = blocks_of(path)
+    assert (third.code, third.is_run, third.is_shell) == ("ls\n", True, True)
+    assert run_document([third]) == (["x.md:13"], [])
+    with pytest.raises(AssertionError, match=r"x\.md:1"):
+        run_document([Block("x.md:1", "npp-env levels show nowhere", True, True)])
     assert (first.code, first.is_run, first.name) == ("import numpy\n", True, "x.md:4")
     assert (second.code, second.is_run) == ("x = 1\n", False)
     assert run_document([first, second]) == (["x.md:4"], [])

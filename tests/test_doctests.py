@@ -9,6 +9,7 @@ import pkgutil
 import pytest
 
 import npp_env
+from npp_env.errors import MissingDependencyError
 
 OPTIONAL = ("npp_env.integrations.", "npp_env.profiling.sb3")
 """Modules that need an extra to be imported."""
@@ -21,12 +22,16 @@ MODULES = sorted(
 
 @pytest.mark.parametrize("name", MODULES)
 def test_examples(name):
-    module = importlib.import_module(name)
+    try:
+        module = importlib.import_module(name)
+    except MissingDependencyError as error:
+        pytest.skip(str(error))
     # Compiled modules keep the docstrings of what Python can see.
     assert doctest.testmod(module, optionflags=doctest.ELLIPSIS).failed == 0
 
 
 def test_there_are_examples():
     finder = doctest.DocTestFinder()
-    found = [test for name in MODULES for test in finder.find(importlib.import_module(name))]
+    modules = (importlib.import_module(name) for name in MODULES if not name.startswith("npp_env.learning"))
+    found = [test for module in modules for test in finder.find(module)]
     assert sum(len(test.examples) for test in found) > 20

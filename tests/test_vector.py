@@ -29,6 +29,15 @@ SETS = {
 GRAPH = {"max_nodes": 700, "max_edges": 3000}
 
 
+def numbers_of(values):
+    """What `reset` or `step` gave, without the texts that only infos of single environments have."""
+    if isinstance(values, tuple):
+        return tuple(numbers_of(value) for value in values)
+    if isinstance(values, dict):
+        return {key: numbers_of(value) for key, value in values.items() if key not in ("level_name", "_level_name")}
+    return values
+
+
 def assert_same(a, b, where):
     assert type(a) is type(b), where
     if isinstance(a, tuple):
@@ -56,10 +65,10 @@ def lockstep(arguments, mode, steps, num_envs=6, seed=3, threads=1):
     )
     assert native.single_observation_space == plain.single_observation_space
     assert native.observation_space == plain.observation_space
-    assert_same(native.reset(seed=seed), plain.reset(seed=seed), "reset")
+    assert_same(native.reset(seed=seed), numbers_of(plain.reset(seed=seed)), "reset")
     ends = {"terminated": 0, "truncated": 0, "won": 0}
     for step, actions in enumerate(held_actions(np.random.default_rng(seed), steps, num_envs)):
-        got, expected = native.step(actions), plain.step(actions)
+        got, expected = native.step(actions), numbers_of(plain.step(actions))
         assert_same(got, expected, f"step {step}")
         ended = got[2] | got[3]
         ends["terminated"] += int(got[2].sum())
@@ -69,7 +78,7 @@ def lockstep(arguments, mode, steps, num_envs=6, seed=3, threads=1):
         if mode is AutoresetMode.DISABLED and ended.any():
             assert_same(
                 native.reset(options={"reset_mask": ended.copy()}),
-                plain.reset(options={"reset_mask": ended.copy()}),
+                numbers_of(plain.reset(options={"reset_mask": ended.copy()})),
                 f"reset at {step}",
             )
     native.close()

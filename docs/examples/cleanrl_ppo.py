@@ -89,6 +89,12 @@ def train(args: argparse.Namespace) -> dict[str, float]:
             observation, reward, terminated, truncated, info = envs.step(actions[step].numpy())
             rewards[step] = torch.from_numpy(reward)
             dones[step] = torch.from_numpy(terminated | truncated)
+            if truncated.any():
+                # Time is no end of the world: what would have come is what the value says.
+                last = [join(final) for final in info["final_obs"][truncated]]
+                with torch.no_grad():
+                    value = agent.value(torch.from_numpy(np.stack(last)).float())
+                rewards[step, torch.from_numpy(truncated)] += args.gamma * value
             if "final_info" in info:
                 ended = info["_final_info"]
                 episodes += int(ended.sum())

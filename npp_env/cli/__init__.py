@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from npp_env import __version__
+from npp_env import __version__, register_environments
 from npp_env.cli.printing import complain
 from npp_env.errors import LevelWarning, NppError
 
@@ -22,14 +22,21 @@ COMMANDS: dict[str, str] = {
     "analyze": "read a series of memory snapshots: growth, slope, correlation, top contexts",
     "bench": "measure speed and memory (needs a source checkout)",
     "cache": "show, fill or empty the cache of compiled levels",
+    "curves": "success of training runs against steps and minutes, as a table and a picture",
     "demo": "step many environments over the shipped levels and print speed and memory",
+    "demos": "make, show and verify datasets of demonstrations",
+    "draw": "draw many runs over their level: tracks, or heat maps of visits or deaths",
     "estimate": "what storing observations will take in rollouts or replays, before anyone trains",
+    "evaluate": "play a policy on every level and print success, frames, gold and return",
     "levels": "list, show, validate, convert, generate and draw levels",
+    "plan": "the fewest frames to win over all inputs of a grid of decisions; exit code 1 if none win",
     "play": "play a level with the keyboard",
     "profile": "profile memory and time of the environment; exit code 3 on a leak",
     "replay": "play a recording and report outcome, frame, gold and score",
     "soak": "run millions of steps and prove that memory stays flat; exit code 3 if it grows",
     "solve": "search for inputs that win a level; exit code 1 if none were found",
+    "train": "learn to play levels, in a folder that can be gone on with (needs torch)",
+    "view": "show recordings or an evaluation in the browser: one page, with ghosts and a heat map",
 }
 
 USER_ERROR = 2
@@ -54,9 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (0 done, 1 a negative result, 2 a user's mistake, 3 a leak)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments if not word.startswith("-")), None)
+    if sys.stdout is None:
+        # What is printed would be lost without a word.
+        print("npp-env: stdout is closed, there is nowhere to print to", file=sys.stderr)
+        return USER_ERROR
     try:
         refuse_nul(arguments)
         args = build_parser(command).parse_args(arguments)
+        register_environments()
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             code = int(args.run(args))

@@ -11,7 +11,7 @@ from npp_env.cli.printing import as_json, say
 from npp_env.level.whole_file import write_whole
 from npp_env.profiling.analysis import analyse_series, format_series
 from npp_env.profiling.growth import Verdict
-from npp_env.profiling.snapshots import read_snapshots
+from npp_env.profiling.profile_series import read_series
 from npp_env.profiling.tensorboard_scalars import read_scalars
 
 
@@ -21,7 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "folder",
         type=Path,
         metavar="DIR",
-        help="folder with snapshot_step_N.json or .pickle (nothing in them is executed)",
+        help="folder with snapshot_step_N.json or .pickle (nothing in them is executed), or the one that "
+        "`npp-env profile` wrote",
     )
     parser.add_argument("--events", type=Path, metavar="TENSORBOARD_DIR", help="correlate with these scalars")
     add_threshold(parser)
@@ -36,7 +37,7 @@ def run(args: argparse.Namespace) -> int:
         args.output.parent.mkdir(parents=True, exist_ok=True)
         check_output(args.output, args.force)
     threshold = args.threshold_kb * 1024
-    found = read_snapshots(args.folder)
+    found = read_series(args.folder)
     scalars = read_scalars(args.events) if args.events is not None else []
     if args.json:
         data = [analyse_series(series, scalars, threshold) for series in found]

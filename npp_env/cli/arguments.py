@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,8 @@ from npp_env.errors import LevelError, NppError
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
-from npp_env.level.whole_file import write_whole
+from npp_env.level.whole_file import check_writable, write_whole
+from npp_env.opencv import load_cv2
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,13 +108,11 @@ def parse_finite_levels(texts: list[str]) -> LevelSet:
         LevelError: They name none, or have no end.
     """
     levels = LevelSet.parse(texts)
-    if levels.is_finite:
-        return levels
-    if levels.period is None:
+    if not levels.is_finite:
         raise LevelError(f"{texts[0]}: this set has no end; give it one with seeds=FIRST-LAST")
-    if levels.period > MAX_GENERATED:
-        raise LevelError(f"{texts[0]}: {levels.period} levels; at most {MAX_GENERATED} at once")
-    return LevelSet([levels[index] for index in range(levels.period)])
+    if levels.is_made and len(levels) > MAX_GENERATED:
+        raise LevelError(f"{texts[0]}: {len(levels)} levels; at most {MAX_GENERATED} at once")
+    return levels
 
 
 def check_output(path: Path, force: bool, *suffixes: str) -> None:
@@ -136,8 +134,25 @@ def check_output(path: Path, force: bool, *suffixes: str) -> None:
         raise NppError(f"{path} exists; -f overwrites it")
     if not path.parent.is_dir():
         raise NppError(f"{path}: there is no folder {path.parent}")
-    if not os.access(path.parent, os.W_OK):
-        raise NppError(f"{path}: the folder {path.parent} cannot be written to")
+    if path.exists() and not path.is_file():
+        return  # a device or a pipe is written to directly
+    try:
+        check_writable(path.parent)
+    except OSError as error:
+        raise NppError(f"{path}: the folder {path.parent} cannot be written to: {error.strerror}") from error
+
+
+def check_folder(folder: Path) -> None:
+    """Make a folder, if need be, and make sure that files can be written there, before any work is done.
+
+    Raises:
+        NppError: They cannot.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder)
+    except OSError as error:
+        raise NppError(f"{folder}: files cannot be written there: {error.strerror}") from error
 
 
 def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
@@ -146,8 +161,7 @@ def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
     Raises:
         NppError: It could not be written.
     """
-    import cv2
-
+    cv2 = load_cv2()
     done, data = cv2.imencode(path.suffix or ".png", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR))
     if not done:
         raise NppError(f"{path}: the picture could not be written")

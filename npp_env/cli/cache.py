@@ -9,7 +9,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from npp_env.cli.arguments import check_folder
 from npp_env.cli.printing import complain, say, say_data
+from npp_env.cli.progress import with_progress
 from npp_env.errors import NppError
 from npp_env.level.cache import SET_PREFIX, LevelCache
 from npp_env.level.cache_store import ENVIRONMENT_VARIABLE, ArtifactStore
@@ -65,7 +67,8 @@ def show_info(args: argparse.Namespace) -> int:
         data = {"directory": str(store.directory), "levels": levels, "artifacts": table, "total": total}
         say_data(data)
         return 0
-    say(f"{store.directory}: {levels} levels in {total['files']:,} files of {total['bytes']:,} bytes")
+    say(f"{store.directory}:")
+    say(f"{levels} levels in {total['files']:,} files of {total['bytes']:,} bytes")
     say(f"{'artifact':<16} {'arrays':>7} {'bytes':>14}")
     for name, row in sorted(table.items()):
         say(f"{name:<16} {row['arrays']:>7,} {row['bytes']:>14,}")
@@ -86,7 +89,8 @@ def warm_cache(args: argparse.Namespace) -> int:
     began = time.perf_counter()
     failed = len(levels.left_out)
     total = len(levels) + failed
-    for index, label in enumerate(levels.names()):
+    check_folder(store.directory)
+    for index, label in enumerate(with_progress(levels.names(), "levels", len(levels))):
         try:
             level = levels[index]
             build = partial(_build, names, level)

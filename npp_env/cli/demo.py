@@ -1,4 +1,4 @@
-"""`npp-env demo`: step many environments over the shipped levels; print speed and memory."""
+"""`npp-env demo`: step many environments over the verified shipped levels; print speed and memory."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import psutil
 
 from npp_env.cli.arguments import whole_number
 from npp_env.cli.printing import say, say_data
+from npp_env.cli.progress import progress_bar
 from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
 from npp_env.vector import NppVectorEnv
@@ -106,14 +107,12 @@ def run_demo(args: argparse.Namespace) -> DemoResult:
 
 def play(env: NppVectorEnv, args: argparse.Namespace) -> dict[str, int]:
     """Step until time or steps are used up."""
-    from tqdm import tqdm
-
     random = np.random.default_rng(args.seed)
     counts = {"steps": 0, "ticks": 0, "episodes": 0, "wins": 0, "deaths": 0}
     deadline = time.perf_counter() + args.seconds
     frames = np.zeros(env.num_envs, np.int64)
     actions = np.zeros(env.num_envs, np.int64)
-    with tqdm(total=args.steps, unit="step", mininterval=0.5, disable=args.no_progress or args.json) as progress:
+    with progress_bar("steps", args.steps, wanted=not (args.no_progress or args.json)) as progress:
         while counts["steps"] < args.steps if args.steps is not None else time.perf_counter() < deadline:
             if counts["steps"] % HOLD_STEPS == 0:
                 actions = random.integers(0, 6, env.num_envs)

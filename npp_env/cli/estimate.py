@@ -6,12 +6,12 @@ import argparse
 from typing import Any
 
 from npp_env.cli.measuring import add_configuration, configuration_overrides
-from npp_env.cli.printing import say, say_data
+from npp_env.cli.printing import say, say_data, say_table
 from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.profiling.cgroups import Headroom, read_headroom
 from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
 
-HEADER = ("storage", "bytes/observation", "buffer", "peak", "", "how")
+HEADER = ("storage", "bytes each", "buffer", "peak", "", "how")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -108,17 +108,9 @@ def _print_table(demand: Demand, config: EnvironmentConfig, choices: list[Storag
     say(f"{demand.algorithm}: {what}")
     say(f"observations: {', '.join(config.observation.keys)}")
     say(f"free memory: {format_bytes(free.free_bytes)} of {format_bytes(free.limit_bytes)} ({free.source})\n")
-    rows = [HEADER, *table_rows(demand, choices, free)]
-    widths = [max(len(row[k]) for row in rows) for k in range(len(HEADER))]
-    for row in rows:
-        cells = [
-            text.rjust(width) if k in (1, 2, 3) else text.ljust(width)
-            for k, (text, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        say("  ".join(cells).rstrip())
+    say_table([HEADER, *table_rows(demand, choices, free)], right=(1, 2, 3))
     if demand.is_rollout:
-        say("\npeak: SB3 copies the largest array of a rollout once more before it trains on it.")
+        say("\npeak: SB3 copies the largest array of a rollout once more before training.")
     else:
-        say(
-            "\nstored once: the next observation of a transition is that of the following one, unless an episode ended."
-        )
+        say("\nstored once: the next observation of a transition is that of the following one,")
+        say("unless an episode ended.")

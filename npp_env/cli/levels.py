@@ -17,7 +17,7 @@ from npp_env.cli.arguments import (
     parse_finite_levels,
     write_png,
 )
-from npp_env.cli.printing import complain, say, say_data, say_drawing
+from npp_env.cli.printing import complain, say, say_data, say_drawing, say_table
 from npp_env.errors import LevelError, LevelWarning, NppError
 from npp_env.level.doubts import describe_doubts
 from npp_env.level.entity_kinds import type_label
@@ -41,6 +41,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     show.add_argument("level", metavar="LEVEL", help=LEVEL_HELP)
     show.add_argument("-o", "--output", type=Path, metavar="OUT.png", help="draw a PNG instead")
     show.add_argument("--graph", action="store_true", help="draw the navigation graph over it (with -o)")
+    show.add_argument(
+        "--goal",
+        choices=("switch", "exit", "end"),
+        default="switch",
+        help="what the distances of --graph lead to: the switch, which comes first (default), the exit, or both",
+    )
     show.add_argument("--json", action="store_true", help="print what the level holds as data")
     add_force(show)
     show.set_defaults(act=show_level)
@@ -91,15 +97,12 @@ def list_levels(args: argparse.Namespace) -> int:
     if args.json:
         say_data(rows)
         return 0
-    width = max([len(row["name"]) for row in rows], default=4)
-    say(f"{'name':{width}}  difficulty  entities  teaches")
+    table = [("name", "difficulty", "entities", "teaches")]
     for row in rows:
+        entities = str(sum(row["entities"].values()))
         metadata = row["metadata"]
-        difficulty = metadata.get("difficulty", "")
-        say(
-            f"{row['name']:{width}}  {difficulty:>10}  {sum(row['entities'].values()):>8}  "
-            f"{metadata.get('teaches', row['title'])}"
-        )
+        table.append((row["name"], metadata.get("difficulty", ""), entities, metadata.get("teaches", row["title"])))
+    say_table(table, right=(1, 2))
     say("\nlevel sets, for levels=...:")
     say("\n".join(level_sets()))
     return 0
@@ -112,12 +115,11 @@ def list_set(args: argparse.Namespace) -> int:
     if args.json:
         say_data(rows)
         return 0
-    titles = [printable(row["title"]) for row in rows]
-    width = max(map(len, titles))
-    say(f"number  entities  {'title':{width}}  name")
-    for number, (row, title) in enumerate(zip(rows, titles, strict=True)):
-        name = printable(row["name"])
-        say(f"{number:>6}  {sum(row['entities'].values()):>8}  {title:{width}}  {name}")
+    table = [("number", "entities", "title", "name")]
+    for number, row in enumerate(rows):
+        entities = str(sum(row["entities"].values()))
+        table.append((str(number), entities, printable(row["title"]), printable(row["name"])))
+    say_table(table, right=(0, 1))
     doubts = describe_doubts(levels.types())
     if doubts:
         complain(f"warning: {doubts}")
@@ -131,7 +133,7 @@ def level_sets() -> list[str]:
 
     groups = sorted({name.split("/")[0] for name in shipped_level_names()})
     generated = [f"generated:{family}?difficulty=0.3&seeds=0-999" for family in [*FAMILIES, ANY]]
-    return ["shipped", *(f"shipped:{group}" for group in groups), *generated]
+    return ["shipped", "shipped:verified", *(f"shipped:{group}" for group in groups), *generated]
 
 
 def show_level(args: argparse.Namespace) -> int:
@@ -141,7 +143,7 @@ def show_level(args: argparse.Namespace) -> int:
     level = load_level_argument(args.level)
     if args.output is not None:
         check_output(args.output, args.force)
-        write_picture(level, args.output, args.graph)
+        write_picture(level, args.output, args.goal if args.graph else None)
     if args.json:
         say_data(describe(level))
     elif args.output is not None:
@@ -156,15 +158,15 @@ def show_level(args: argparse.Namespace) -> int:
     return 0
 
 
-def write_picture(level: Level, path: Path, with_graph: bool) -> None:
-    """Draw the start of a level into a PNG file."""
+def write_picture(level: Level, path: Path, goal: str | None) -> None:
+    """Draw the start of a level into a PNG file, or its graph with the distances to a goal."""
     if path.suffix.lower() != ".png":
         raise NppError(f"{path}: the picture is a PNG; name it {path.with_suffix('.png')}")
-    if with_graph:
+    if goal is not None:
         from npp_env.graph.navigation import graph_of
-        from npp_env.graph.picture import draw_graph
+        from npp_env.render.graph_legend import draw_graph_with_legend
 
-        rgb = draw_graph(level, graph_of(level))
+        rgb = draw_graph_with_legend(level, graph_of(level), goal)
     else:
         rgb = levels_sheet.draw_start(level)
     write_png(rgb, path)

@@ -8,6 +8,7 @@ from typing import Any
 
 from npp_env.cli.arguments import add_force, check_output, whole_number
 from npp_env.cli.printing import say, say_data
+from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, LevelError
 from npp_env.level.model import Level
 
@@ -61,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     levels: list[Level] = []
     seeds = range(args.seed, args.seed + args.count * (TRIES_PER_LEVEL if args.certify else 1))
-    for seed in seeds:
+    for seed in with_progress(seeds, "seeds", args.count, wanted=args.certify):
         level = generate(args.kind, args.difficulty, seed)
         if is_pack:
             level = in_game_form(level)

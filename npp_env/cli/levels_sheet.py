@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, write_png
 from npp_env.cli.printing import say, say_data
+from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
 from npp_env.level.pack_files import SCHEME as PACK
+from npp_env.opencv import load_cv2
 from npp_env.render.picture import PICTURE_SHAPE
 
 NAME = "sheet"
@@ -48,10 +50,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(
             f"{len(levels)} pictures of --width {args.width} have more than the {MAX_SHEET_PX:,} pixels of a sheet"
         )
-    pictures = [
-        _captioned(draw_small(levels[index], args.width), caption(levels.name_of(index)))
-        for index in range(len(levels))
-    ]
+    numbers = with_progress(range(len(levels)), "levels", len(levels))
+    pictures = [_captioned(draw_small(levels[index], args.width), caption(levels.name_of(index))) for index in numbers]
     sheet = arrange(pictures, args.columns)
     write_png(sheet, args.output)
     result: dict[str, Any] = {"output": str(args.output), "levels": len(levels), "size": list(sheet.shape[1::-1])}
@@ -89,8 +89,7 @@ def _height_of(width: int) -> int:
 
 def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
     """The start of a level as a small RGB picture; a fresh array."""
-    import cv2
-
+    cv2 = load_cv2()
     picture = draw_start(level)
     height = _height_of(width)
     return np.asarray(cv2.resize(picture, (width, height), interpolation=cv2.INTER_AREA), np.uint8)
@@ -111,8 +110,7 @@ def arrange(pictures: list[NDArray[np.uint8]], columns: int) -> NDArray[np.uint8
 
 
 def _captioned(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
-    import cv2
-
+    cv2 = load_cv2()
     strip = np.full((_CAPTION_PX, picture.shape[1], 3), _BACKGROUND, np.uint8)
     cv2.putText(strip, text, (2, _CAPTION_PX - 5), cv2.FONT_HERSHEY_SIMPLEX, 0.36, _INK, 1, cv2.LINE_AA)
     return np.vstack([picture, strip])

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npp_env.cli.arguments import add_budget, check_budget, whole_number
+from npp_env.cli.arguments import add_budget, check_budget, check_folder, whole_number
 from npp_env.cli.measuring import (
     LEAK,
     add_configuration,
@@ -19,16 +19,16 @@ from npp_env.cli.measuring import (
     configuration_overrides,
     guard_of,
 )
-from npp_env.cli.printing import say, say_data
+from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.warm_up import MOST_LEVELS, meet_levels
 from npp_env.config import EnvironmentConfig
-from npp_env.env import ACTIONS
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.npy import load_npy
 from npp_env.printable import printable
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording
+from npp_env.runtime.arguments import ACTIONS
 from npp_env.runtime.episodes import level_set_of
 from npp_env.runtime.memory import MemoryReport
 
@@ -38,6 +38,7 @@ MAX_ACTION_BYTES = 64 << 20
 ORDINARY_TICK_NS = 20_000
 """Levels with slower ticks are rare, and made on purpose."""
 WARM_UP_STEPS = 200
+INTERRUPTED = 130
 DEFAULT_OUTPUT = Path("npp_env_profile")
 
 
@@ -73,7 +74,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 3 on a leak."""
+    """Run the command; 3 on a leak, 130 if it was interrupted."""
     for name in ("profile_frames", "memory_snapshot_interval", "num_envs"):
         if getattr(args, name) < 1:
             raise ConfigError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(args, name)}")
@@ -82,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         raise NppError(f"{args.output} already holds {', '.join(present)}; -f overwrites them")
     baseline = load_profile(args.compare) if args.compare is not None else None
     # What a long run found must not be lost because there is no place for it.
-    args.output.mkdir(parents=True, exist_ok=True)
+    check_folder(args.output)
     stepper = make_stepper(args)
     try:
         result = profile_loop(
@@ -103,6 +104,11 @@ def run(args: argparse.Namespace) -> int:
     _print_outcome(args, result)
     if comparison is not None and not args.json:
         say(comparison.to_text())
+    if result.interrupted:
+        complain(
+            f"npp-env profile: interrupted after {result.profile.summary.steps:,} steps; their reports are written"
+        )
+        return INTERRUPTED
     return LEAK if result.leaks else 0
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from npp_env.cli.arguments import add_budget, add_force, check_budget, check_output, load_level_argument
 from npp_env.cli.printing import complain, say, say_data
+from npp_env.cli.progress import progress_bar
 from npp_env.errors import NppError, RecordingError
 from npp_env.level.files import read_bounded
 from npp_env.level.level_set import SHIPPED
@@ -88,7 +89,8 @@ def write_video(args: argparse.Namespace, recording: Recording, frames: int) -> 
     if recording.level is not None:
         picture_ns = PICTURE_NS + PICTURE_NS_PER_RECORD * len(recording.level.records)
         check_budget(args, frames * picture_ns, f"a video of {frames:,} frames")
-    record_video(recording, args.output)
+    with progress_bar("frames", frames) as bar:
+        record_video(recording, args.output, on_frame=lambda frame: bar.update(min(frame, frames) - bar.n))
 
 
 def read_arguments(files: list[str], level_text: str | None) -> Recording:

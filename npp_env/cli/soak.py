@@ -105,7 +105,7 @@ def _long_text(plan: LongRunPlan, done: Progress, leg: Leg) -> str:
 def _progress(title: str, total: int, unit: str, wanted: bool) -> Any:
     from tqdm import tqdm
 
-    return tqdm(total=total, desc=title, unit=unit, unit_scale=True, disable=not wanted, file=sys.stderr)
+    return tqdm(total=total, desc=title, unit=unit, unit_scale=True, disable=None if wanted else True, file=sys.stderr)
 
 
 def _table(results: list[SoakResult]) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_level_argument, whole_number
 from npp_env.cli.printing import say, say_data
+from npp_env.cli.progress import progress_bar
 from npp_env.printable import printable
 
 if TYPE_CHECKING:
@@ -65,9 +66,8 @@ def run(args: argparse.Namespace) -> int:
     if args.output is not None:
         check_output(args.output, args.force, RECORDING_SUFFIX)
     budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
-    from tqdm import tqdm
-
-    with tqdm(total=args.ticks, unit="tick", unit_scale=True, disable=args.no_progress, leave=False) as bar:
+    # How much of the budget a search needs cannot be known: the bar counts, and promises nothing.
+    with progress_bar("ticks", wanted=not args.no_progress, unit_scale=True) as bar:
 
         def on_progress(ticks: int, nearest_px: float) -> None:
             bar.update(ticks - bar.n)

@@ -15,6 +15,7 @@ from npp_env.graph.layout import GRAPH_FORMAT, MAX_NODES, EdgeKind, NodeKind, re
 from npp_env.graph.node_lookup import nodes_at
 from npp_env.graph.nodes import LatticeNodes, find_nodes
 from npp_env.graph.one_ways import OneWay, find_one_ways
+from npp_env.graph.pieces import keep_open
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
@@ -78,11 +79,9 @@ def _reachable_from_outside(
     free: NDArray[np.bool_], solid: NDArray[np.bool_], spawn: tuple[float, float]
 ) -> NDArray[np.bool_]:
     """Free pixels without the cavities that lie wholly in matter, unless the ninja starts in one."""
-    count, pieces = label_pieces(free.astype(np.uint8))
-    keep = np.bincount((pieces * ~solid).reshape(-1), minlength=count) > 0
-    keep[pieces[min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)]] = True
-    keep[0] = False
-    return np.asarray(keep[pieces])
+    count, pieces = label_pieces(free.view(np.uint8))
+    start = int(pieces[min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)])
+    return keep_open(pieces, solid.view(np.uint8), count, start)
 
 
 def _find_ends(entities: NDArray[Any]) -> _Ends:

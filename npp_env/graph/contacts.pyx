@@ -119,6 +119,7 @@ cdef class ContactImage:
 
     cdef unsigned short[:, ::1] labels
     cdef unsigned char[:, ::1] stops
+    cdef unsigned int[:, ::1] noted     # by step and column, the nodes of the last contact that nothing stopped
     cdef KeyTable table
 
     def __init__(self, labels, stops) -> None:
@@ -145,10 +146,11 @@ cdef class ContactImage:
             if b == 0 or b == a:
                 continue
             mark = KEPT
-            if near is not None and (
-                covers(near, y - near_top, x - near_left) or covers(near, y2 - near_top, x2 - near_left)
-            ):
-                mark = CUT
+            if near is not None:
+                if covers(near, y - near_top, x - near_left) or covers(near, y2 - near_top, x2 - near_left):
+                    mark = CUT
+            elif self.stops[y, x] == 0 and self.stops[y2, x2] == 0 and self.was_noted(step, x, a, b):
+                continue
             if (self.stops[y, x] >> step) & 1 == 0:
                 self.table.add((<long long>a << NODE_BITS) | b, mark)
             if (self.stops[y2, x2] >> (step + 4)) & 1 == 0:
@@ -157,11 +159,34 @@ cdef class ContactImage:
 
     def all_keys(self) -> np.ndarray:
         """Sorted keys of all contacts; a fresh int64 array."""
+        self.noted = np.zeros((4, self.labels.shape[1] + 1), np.uint32)
+        cdef Py_ssize_t height = self.labels.shape[0]
+        cdef Py_ssize_t width = self.labels.shape[1]
         cdef Py_ssize_t y, x
-        for y in range(self.labels.shape[0]):
-            for x in range(self.labels.shape[1]):
-                self.look(y, x, self.labels.shape[0], self.labels.shape[1], 0, None, 0, 0)
+        for y in range(height):
+            for x in range(width):
+                if not self.is_alone(y, x):
+                    self.look(y, x, height, width, 0, None, 0, 0)
         return self.table.keys_marked(KEPT)
+
+    cdef inline bint was_noted(self, int step, Py_ssize_t x, unsigned int a, unsigned int b) noexcept:
+        """Whether the same step above or to the left was between the same nodes, with nothing to stop it; note it."""
+        cdef unsigned int key = (a << NODE_BITS) | b
+        cdef bint noted = self.noted[step, x] == key or self.noted[step, x + 1] == key
+        self.noted[step, x + 1] = key
+        return noted
+
+    cdef inline bint is_alone(self, Py_ssize_t y, Py_ssize_t x) noexcept:
+        """Whether a pixel has no node, or the neighbours that follow it are of its own node."""
+        cdef unsigned short a = self.labels[y, x]
+        if a == 0:
+            return True
+        if x == 0 or y + 1 == self.labels.shape[0] or x + 1 == self.labels.shape[1]:
+            return False
+        return (
+            self.labels[y, x + 1] == a and self.labels[y + 1, x] == a and self.labels[y + 1, x + 1] == a
+            and self.labels[y + 1, x - 1] == a
+        )
 
     def keys_cut_by(self, near, Py_ssize_t top, Py_ssize_t left) -> np.ndarray:
         """Sorted keys whose contacts all begin or end under a mask; a fresh int64 array.

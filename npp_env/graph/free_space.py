@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.graph.pieces import stamp
 from npp_env.sim.structs import COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_SLANTED, WALL_VERTICAL
 from npp_env.sim.tiles import TILE_SHAPES
 
@@ -59,26 +60,17 @@ def blocked_image(walls: NDArray[Any], tiles: NDArray[np.uint8]) -> NDArray[np.b
         A fresh image (600, 1056).
     """
     walls = walls[walls["door"] < 0]
-    # Planes by position within a half cell make each wall piece's surroundings a handful of whole-array operations.
-    planes = np.zeros((HALF_PX, HALF_PX, HALF_ROWS + 4, HALF_COLUMNS + 4), np.bool_)
+    image = np.zeros((HEIGHT_PX + 2 * _BAND_PX, WIDTH_PX + 2 * _BAND_PX), np.bool_)
     for kind in (WALL_HORIZONTAL, WALL_VERTICAL):
         pieces = walls[walls["kind"] == kind]
-        present = np.zeros((HALF_ROWS + 1, HALF_COLUMNS + 1), np.bool_)
-        column = np.minimum(pieces["x1"], pieces["x2"]).astype(np.int64) // HALF_PX
-        row = np.minimum(pieces["y1"], pieces["y2"]).astype(np.int64) // HALF_PX
-        present[row, column] = True
-        for dy, dx in _straight_stamp(kind == WALL_VERTICAL):
-            top, left = 2 + dy // HALF_PX, 2 + dx // HALF_PX
-            plane = planes[dy % HALF_PX, dx % HALF_PX, top : top + HALF_ROWS + 1, left : left + HALF_COLUMNS + 1]
-            np.logical_or(plane, present, out=plane)
-    image = np.zeros((HEIGHT_PX + 2 * _BAND_PX, WIDTH_PX + 2 * _BAND_PX), np.bool_)
-    inner = image[_BAND_PX:-_BAND_PX, _BAND_PX:-_BAND_PX]
-    inner[:] = planes[:, :, 2:-2, 2:-2].transpose(2, 0, 3, 1).reshape(HEIGHT_PX, WIDTH_PX)
+        column = np.minimum(pieces["x1"], pieces["x2"]).astype(np.int64) + _BAND_PX
+        row = np.minimum(pieces["y1"], pieces["y2"]).astype(np.int64) + _BAND_PX
+        stamp(image.view(np.uint8), row, column, _straight_stamp(kind == WALL_VERTICAL))
     margin = _BAND_PX - _REACH_PX
     for column, row in np.argwhere((tiles >= 6) & (tiles <= 33)).tolist():
         y, x = margin + TILE_PX * row, margin + TILE_PX * column
         image[y : y + _BAND_PX, x : x + _BAND_PX] |= _slanted_stamp(int(tiles[column, row]))
-    return inner
+    return np.ascontiguousarray(image[_BAND_PX:-_BAND_PX, _BAND_PX:-_BAND_PX])
 
 
 def line_stamp(x1: float, y1: float, x2: float, y2: float) -> tuple[slice, slice, NDArray[np.bool_]]:
@@ -96,12 +88,20 @@ def solid_image(tiles: NDArray[np.uint8]) -> NDArray[np.bool_]:
 
 
 @lru_cache(maxsize=2)
-def _straight_stamp(vertical: bool) -> tuple[tuple[int, int], ...]:
-    """Offsets (dy, dx) from the start of a half-cell piece that are too near to it."""
-    y, x = np.mgrid[-_REACH_PX : _REACH_PX + 1, -_REACH_PX : HALF_PX + _REACH_PX + 1]
-    near = segment_distance(x, y, 0.0, 0.0, float(HALF_PX), 0.0) < FIT_RADIUS_PX
-    offsets = [(int(dy), int(dx)) for dy, dx in zip(y[near], x[near], strict=True)]
-    return tuple((dx, dy) for dy, dx in offsets) if vertical else tuple(offsets)
+def _straight_stamp(vertical: bool) -> NDArray[np.int32]:
+    """Rows of pixels too near to a half-cell piece, relative to its start: row, first column, end of the columns."""
+    y, x = np.mgrid[-_REACH_PX : HALF_PX + _REACH_PX + 1, -_REACH_PX : HALF_PX + _REACH_PX + 1]
+    end = (0.0, float(HALF_PX)) if vertical else (float(HALF_PX), 0.0)
+    near = segment_distance(x, y, 0.0, 0.0, *end) < FIT_RADIUS_PX
+    runs = [(row[0], columns[0], columns[-1] + 1) for row, columns in _rows_of(y, x, near)]
+    return np.array(runs, np.int32)
+
+
+def _rows_of(
+    y: NDArray[np.int64], x: NDArray[np.int64], near: NDArray[np.bool_]
+) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Coordinates of the pixels of each row that has some."""
+    return [(y[k, row], x[k, row]) for k, row in enumerate(near) if row.any()]
 
 
 @lru_cache(maxsize=64)

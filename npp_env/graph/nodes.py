@@ -8,10 +8,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX
-from npp_env.graph.images import label_pieces, spread_labels
+from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS
+from npp_env.graph.images import spread_labels
 from npp_env.graph.layout import MAX_NODES, NO_NODE, require_room
 from npp_env.graph.one_ways import OneWay
+from npp_env.graph.pieces import describe_pieces, label_half_cells
 
 HALF_CELLS = HALF_ROWS * HALF_COLUMNS
 PIXELS = HALF_PX * HALF_PX
@@ -42,31 +43,16 @@ class LatticeNodes:
 
 def find_nodes(free: NDArray[np.bool_], one_ways: list[OneWay]) -> LatticeNodes:
     """Split the free pixels into nodes; the surface of a one-way platform divides a half cell."""
-    # A blocked line between half cells makes one labelling of the whole image one labelling of each of them.
-    apart = np.zeros((HALF_ROWS, HALF_PX + 1, HALF_COLUMNS, HALF_PX + 1), np.uint8)
-    apart[:, :-1, :, :-1] = free.reshape(HALF_ROWS, HALF_PX, HALF_COLUMNS, HALF_PX)
-    flat = apart.reshape(HALF_ROWS * (HALF_PX + 1), HALF_COLUMNS * (HALF_PX + 1))
-    count, marked = label_pieces(flat)
-    pieces = marked.reshape(apart.shape)[:, :-1, :, :-1]
+    count, labels = label_half_cells(free.view(np.uint8))
     if one_ways:
-        count, pieces = _divide(pieces, one_ways)
-
-    half = np.zeros(count, np.int64)
-    best = np.zeros(count, np.int64)
-    first = np.zeros(count, np.int64)
-    inhabited = np.flatnonzero(apart.max(axis=(1, 3)))
-    rows, columns = np.divmod(inhabited, HALF_COLUMNS)
-    planes = pieces[rows, :, columns, :].reshape(-1, PIXELS).T.copy()
-    for pixel in _pixels_from_far_to_near():
-        best[planes[pixel]] = pixel
-        half[planes[pixel]] = inhabited
-    for pixel in range(PIXELS - 1, -1, -1):
-        first[planes[pixel]] = pixel
-    order = np.lexsort((first[1:], half[1:]))
-    rank = np.zeros(count, np.uint16)
-    rank[1 + order] = np.arange(1, count)
-    half, best = half[1:][order], best[1:][order]
-    labels = rank[pieces].reshape(HEIGHT_PX, WIDTH_PX)
+        count, labels = _divide(labels, one_ways)
+    half, best, first = describe_pieces(labels, count)
+    if one_ways:
+        order = np.lexsort((first[1:], half[1:]))
+        rank = np.zeros(count, np.uint16)
+        rank[1 + order] = np.arange(1, count)
+        half[1:], best[1:], labels = half[1:][order], best[1:][order], rank[labels]
+    half, best = half[1:], best[1:]
     x = HALF_PX * (half % HALF_COLUMNS) + best % HALF_PX
     y = HALF_PX * (half // HALF_COLUMNS) + best // HALF_PX
     nearest, split_half, split_node = _tables(labels, half)
@@ -82,16 +68,9 @@ def half_cells(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.int
     return np.asarray(row * HALF_COLUMNS + column, np.int64)
 
 
-def _pixels_from_far_to_near() -> list[int]:
-    """Pixels of a half cell by distance from its centre; later assignments win."""
-    y, x = np.divmod(np.arange(PIXELS), HALF_PX)
-    centre = HALF_PX // 2
-    return list(np.argsort(-((x - centre) ** 2 + (y - centre) ** 2), kind="stable").tolist())
-
-
 def _divide(pieces: NDArray[np.uint16], one_ways: list[OneWay]) -> tuple[int, NDArray[np.uint16]]:
     """Tell apart pixels of a piece that lie under the surface of different one-way platforms."""
-    image = np.ascontiguousarray(pieces).reshape(HEIGHT_PX, WIDTH_PX).astype(np.int64)
+    image = pieces.astype(np.int64)
     code = np.zeros(image.shape, np.uint64)
     for k, one_way in enumerate(one_ways):
         # Sums of random numbers tell sets of platforms apart, as a hash does.
@@ -106,7 +85,7 @@ def _divide(pieces: NDArray[np.uint16], one_ways: list[OneWay]) -> tuple[int, ND
     used[0] = True
     require_room("nodes", int(np.count_nonzero(used)) - 1, MAX_NODES)
     renumbered = (np.cumsum(used) - 1).astype(np.uint16)
-    return int(renumbered[-1]) + 1, renumbered[image].reshape(pieces.shape)
+    return int(renumbered[-1]) + 1, renumbered[image]
 
 
 def _random_bits(number: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.errors import NppError
 from npp_env.graph.distances import DistanceFields, fields_of
 from npp_env.graph.free_space import HEIGHT_PX, WIDTH_PX, solid_image
 from npp_env.graph.layout import NO_NODE, EdgeKind, NodeKind
@@ -12,12 +13,13 @@ from npp_env.graph.navigation import NavigationGraph
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
+from npp_env.opencv import load_cv2
 from npp_env.sim.geometry import full_tiles, geometry_of
 from npp_env.sim.structs import ORIENTATION_VECTORS
 
 _SOLID = (70, 70, 78)
 _EMPTY = (205, 205, 212)
-_UNREACHABLE = (150, 150, 160)
+UNREACHABLE = (150, 150, 160)
 _ARROW = (25, 25, 30)
 _DOOR_COLOUR: dict[int, tuple[int, int, int]] = {
     EntityKind.DOOR: (90, 90, 200),
@@ -25,21 +27,21 @@ _DOOR_COLOUR: dict[int, tuple[int, int, int]] = {
     EntityKind.TRAP_DOOR: (220, 140, 30),
 }
 _ONE_WAY = (90, 90, 90)
-_END_COLOURS = {
+END_COLOURS = {
     NodeKind.EXIT_SWITCH: (30, 150, 240),
     NodeKind.EXIT: (240, 60, 200),
     NodeKind.LOCKED_DOOR_SWITCH: (200, 60, 60),
     NodeKind.TRAP_DOOR_SWITCH: (220, 140, 30),
 }
 _END_RADIUS_PX = {NodeKind.EXIT_SWITCH: 6, NodeKind.EXIT: 12}
-_SPAWN = (20, 20, 20)
+SPAWN = (20, 20, 20)
 
 
 def draw_graph(
     level: Level,
     graph: NavigationGraph,
     *,
-    goal: str = "exit",
+    goal: str = "switch",
     config: bytes | int = 0,
     cache: LevelCache | None = None,
 ) -> NDArray[np.uint8]:
@@ -51,7 +53,7 @@ def draw_graph(
     Args:
         level: The level.
         graph: Its graph.
-        goal: `exit` or `switch`.
+        goal: `switch`, the objective at the start; `exit`; or `end`, over the switch to the exit.
         config: Door configuration.
         cache: Where the distances are kept; the process's own by default.
 
@@ -59,11 +61,10 @@ def draw_graph(
         RGB, uint8 (600, 1056, 3), a fresh array.
     """
     fields = fields_of(level, config, cache)
-    distance = fields.exit_distance if goal == "exit" else fields.switch_distance
-    following = fields.exit_next if goal == "exit" else fields.switch_next
+    distance, following, bit = goal_field(fields, goal)
     image = np.empty((HEIGHT_PX, WIDTH_PX, 3), np.uint8)
     image[:] = _EMPTY
-    _paint_field(image, graph, distance, fields, 1 if goal == "exit" else 0)
+    _paint_field(image, graph, distance, fields, bit)
     image[solid_image(full_tiles(level))] = _SOLID
     _draw_entities(image, level, cache)
     _draw_nodes(image, graph, following)
@@ -71,32 +72,51 @@ def draw_graph(
     return image
 
 
+def goal_field(fields: DistanceFields, goal: str) -> tuple[NDArray[np.float32], NDArray[np.uint16], int]:
+    """Distances to a goal, the next hops there, and which bit of `blocked` says that a locked door is on the way.
+
+    Raises:
+        NppError: There is no such goal.
+    """
+    if goal == "switch":
+        return fields.switch_distance, fields.switch_next, 0
+    if goal == "exit":
+        return fields.exit_distance, fields.exit_next, 1
+    if goal == "end":
+        return fields.plan_distance, fields.plan_next, 2
+    raise NppError(f"the goal is {goal!r}; it must be switch, exit or end")
+
+
+def field_colours(shares: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Colours of distances, as shares 0..1 of the farthest; a fresh array (n, 3)."""
+    cv2 = load_cv2()
+    places = (255 * shares).astype(np.uint8).reshape(-1, 1)
+    # The map runs from blue to red in OpenCV's order of channels.
+    colours = cv2.applyColorMap(places, cv2.COLORMAP_JET)[:, 0, ::-1].astype(np.int64)
+    paler: NDArray[np.uint8] = ((colours + 255) // 2).astype(np.uint8)
+    return paler
+
+
 def _paint_field(
     image: NDArray[np.uint8], graph: NavigationGraph, distance: NDArray[np.float32], fields: DistanceFields, bit: int
 ) -> None:
-    import cv2
-
+    cv2 = load_cv2()
     lattice = distance[: graph.lattice_count]
     if len(lattice) == 0:
         return
     finite = np.isfinite(lattice)
     farthest = float(lattice[finite].max()) if finite.any() else 1.0
-    level_of = np.zeros(len(lattice), np.uint8)
-    level_of[finite] = (255 * lattice[finite] / max(farthest, 1.0)).astype(np.uint8)
-    # The map runs from blue to red in OpenCV's order of channels.
-    colours = cv2.applyColorMap(level_of.reshape(-1, 1), cv2.COLORMAP_JET)[:, 0, ::-1].astype(np.int64)
+    colours = field_colours(np.where(finite, lattice, 0) / max(farthest, 1.0)).astype(np.int64)
     paler = (fields.blocked[: graph.lattice_count] >> bit & 1).astype(np.bool_)
-    colours = (colours + 255) // 2
     colours[paler] = (colours[paler] + 2 * 255) // 3
-    colours[~finite] = _UNREACHABLE
+    colours[~finite] = UNREACHABLE
     for node, colour in enumerate(colours.tolist()):
         x, y = 12 * int(graph.node_x[node] // 12), 12 * int(graph.node_y[node] // 12)
         cv2.rectangle(image, (x, y), (x + 11, y + 11), colour, cv2.FILLED)
 
 
 def _draw_nodes(image: NDArray[np.uint8], graph: NavigationGraph, following: NDArray[np.uint16]) -> None:
-    import cv2
-
+    cv2 = load_cv2()
     standing = np.zeros(graph.node_count, np.bool_)
     standing[graph.edge_sources()[graph.edge_kind == EdgeKind.WALK]] = True
     for node in range(graph.lattice_count):
@@ -114,8 +134,7 @@ def _draw_nodes(image: NDArray[np.uint8], graph: NavigationGraph, following: NDA
 
 def _draw_entities(image: NDArray[np.uint8], level: Level, cache: LevelCache | None) -> None:
     """Door lines and one-way platforms with their normals."""
-    import cv2
-
+    cv2 = load_cv2()
     geometry = geometry_of(level, cache)
     kind_of_slot = {
         int(row["slot"]): int(row["kind"]) for row in geometry["entities"] if int(row["kind"]) in _DOOR_COLOUR
@@ -132,13 +151,12 @@ def _draw_entities(image: NDArray[np.uint8], level: Level, cache: LevelCache | N
 
 
 def _draw_ends(image: NDArray[np.uint8], level: Level, graph: NavigationGraph) -> None:
-    import cv2
-
+    cv2 = load_cv2()
     for node in range(graph.lattice_count, graph.node_count):
         kind = NodeKind(int(graph.node_kind[node]))
-        if kind in _END_COLOURS:
+        if kind in END_COLOURS:
             place = (round(float(graph.node_x[node])), round(float(graph.node_y[node])))
-            cv2.circle(image, place, _END_RADIUS_PX.get(kind, 5), _END_COLOURS[kind], cv2.FILLED, cv2.LINE_AA)
+            cv2.circle(image, place, _END_RADIUS_PX.get(kind, 5), END_COLOURS[kind], cv2.FILLED, cv2.LINE_AA)
             cv2.circle(image, place, _END_RADIUS_PX.get(kind, 5), _ARROW, 1, cv2.LINE_AA)
     x, y = level.spawn
-    cv2.circle(image, (round(x), round(y)), 10, _SPAWN, 2, cv2.LINE_AA)
+    cv2.circle(image, (round(x), round(y)), 10, SPAWN, 2, cv2.LINE_AA)

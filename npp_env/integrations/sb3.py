@@ -59,8 +59,7 @@ class NppVecEnv(VecEnv):
         options = next((option for option in self._options if option), None)
         observation, info = self.native.reset(seed=seeds, options=options)
         self.reset_infos = [
-            {key: value[i].item() for key, value in info.items() if not key.startswith("_")}
-            for i in range(self.num_envs)
+            {key: value.item(i) for key, value in info.items() if not key.startswith("_")} for i in range(self.num_envs)
         ]
         self._reset_seeds()
         self._reset_options()

@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import ConfigError, KernelError, NppError, StateError
+from npp_env.errors import ConfigError, KernelError, LevelError, NppError, RecordingError, StateError
 from npp_env.graph.navigation import graph_of
+from npp_env.learning.answer_table import NO_ANSWER, AnswerTable
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.level_set import LevelSet
+from npp_env.level.mirrored_sets import MIRRORED
 from npp_env.level.model import Level
 from npp_env.observe.state_row import STATE_ROW, STATE_ROW_VERSION, check_row
 from npp_env.planning import MAX_FRAME_SKIP, SolveBudget, solve
 from npp_env.planning.branches import Branches
-from npp_env.planning.guide import Guide
-from npp_env.planning.rescue import Patience, Rescue, RescueOptions
+from npp_env.planning.hunt import MOST_TICKS
 from npp_env.planning.search import INPUTS
+from npp_env.recording import load_shipped_recording
+from npp_env.recording.mirror import mirror_recording
 from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.geometry import geometry_of
-from npp_env.sim.kernel import LevelHandle
 from npp_env.sim.outcome import NinjaState
 from npp_env.sim.views import ninja_view
 
-NO_ANSWER = -1
+__all__ = ["NO_ANSWER", "AnswerTable", "LevelTeacher", "Teacher", "TeacherConfig", "TeacherStatistics"]
+
 _NOTHING_FOUND = -2
 _ACTION_OF_INPUT = np.full(8, NO_ANSWER, np.int8)
 _ACTION_OF_INPUT[INPUTS] = np.arange(len(INPUTS))
 _MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-_TOGETHER = 32
-"""States that are led back to known ways at once."""
 _MOST_LEVELS = 256
+_LOOKS = (10, 1)
+"""Parts of the ticks that are spent on each state, one after the other: what the first look finds helps the second."""
+_TOGETHER = 32
+"""States that are searched from at once: the ways of some help the next, and between them an interrupt is heard."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,8 @@ class TeacherConfig:
 
     Attributes:
         frame_skip: Ticks that an action is held; that of the pupil.
-        ticks_per_state: Ticks of look-ahead for a state from which no known way can be reached; 0 looks no further.
+        ticks_per_state: Ticks of look-ahead for a state from which no known way can be reached, at most ten million; 0
+            looks no further.
         solve_ticks: Ticks to find a first way through a level.
         cached_states: Answers that are kept, a power of two; 16 bytes each.
         branches_per_level: Ways through a level that are kept.
@@ -53,14 +60,14 @@ class TeacherConfig:
     """
 
     frame_skip: int = 4
-    ticks_per_state: int = 200_000
+    ticks_per_state: int = 100_000
     solve_ticks: int = 200_000_000
     cached_states: int = 1 << 20
     branches_per_level: int = 32
     threads: int = 1
 
     def __post_init__(self) -> None:
-        bounds = {"frame_skip": MAX_FRAME_SKIP, "ticks_per_state": 2**40, "solve_ticks": 2**40}
+        bounds = {"frame_skip": MAX_FRAME_SKIP, "ticks_per_state": MOST_TICKS, "solve_ticks": 2**40}
         bounds |= {"cached_states": 2**30, "branches_per_level": 4096, "threads": 1024}
         for name, most in bounds.items():
             least = 0 if name == "ticks_per_state" else 1
@@ -84,48 +91,6 @@ class TeacherStatistics:
     ticks: int = 0
 
 
-class AnswerTable:
-    """Actions by the key of a state, in a table of fixed size: once it is full, new answers replace old ones.
-
-    Args:
-        size: Number of places, a power of two.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._ways = min(4, size)
-        self._keys = np.zeros((size // self._ways, self._ways), np.uint64)
-        self._actions = np.full(self._keys.shape, NO_ANSWER, np.int8)
-        self._mask = np.uint64(len(self._keys) - 1)
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the table."""
-        return int(self._keys.nbytes + self._actions.nbytes)
-
-    def put(self, keys: NDArray[np.uint64], actions: NDArray[np.int8]) -> None:
-        """Remember answers; keys that occur several times keep the last."""
-        left = np.arange(len(keys))
-        # Two that go for the same place at once meet again in the next round.
-        for _ in range(self._ways + 1):
-            rows = (keys[left] & self._mask).astype(np.int64)
-            there = self._keys[rows] == keys[left, None]
-            free = self._actions[rows] == NO_ANSWER
-            victim = (keys[left] >> np.uint64(60)).astype(np.int64) % self._ways
-            columns = np.where(free.any(axis=1), free.argmax(axis=1), victim)
-            columns = np.where(there.any(axis=1), there.argmax(axis=1), columns)
-            self._keys[rows, columns], self._actions[rows, columns] = keys[left], actions[left]
-            left = left[self._keys[rows, columns] != keys[left]]
-            if not len(left):
-                break
-
-    def get(self, keys: NDArray[np.uint64]) -> NDArray[np.int8]:
-        """The answers, NO_ANSWER where there is none; a fresh array."""
-        rows = (keys & self._mask).astype(np.int64)
-        there = self._keys[rows] == keys[:, None]
-        found: NDArray[np.int8] = self._actions[rows, there.argmax(axis=1)]
-        return np.where(there.any(axis=1), found, np.int8(NO_ANSWER))
-
-
 class LevelTeacher:
     """What a teacher knows of one level.
 
@@ -133,21 +98,32 @@ class LevelTeacher:
         level: The level; a first way through it is looked for at once.
         config: How much may be done.
         cache: Where compiled levels are kept.
+        name: What the set calls it: a shipped level brings a first way along.
+        known: What `Branches.arrays` gave; nothing is looked for then.
     """
 
-    def __init__(self, level: Level, config: TeacherConfig, cache: LevelCache) -> None:
+    def __init__(
+        self,
+        level: Level,
+        config: TeacherConfig,
+        cache: LevelCache,
+        name: str = "",
+        known: Mapping[str, NDArray[Any]] | None = None,
+    ) -> None:
         self.level = level
         geometry = geometry_of(level, cache)
-        self.handle = LevelHandle(geometry)
-        guide = Guide(graph_of(level, cache), geometry)
-        self.branches = Branches(geometry, guide, config.frame_skip, config.branches_per_level)
-        self.patience = Patience(guide)
+        self.branches = Branches(geometry, graph_of(level, cache), config.frame_skip, config.branches_per_level)
         self._salt = np.uint64(int(level.hash[:16], 16))
         # Where evil ninjas follow, what happens next depends on the time that has passed.
         self._timeless = int(geometry["scalars"][2]) == 0
-        way = _first_way(level, config)
-        if way is not None:
-            self.branches.follow(geometry["initial"], way, keep=True)
+        if known is not None:
+            self.branches.restore(known)
+            return
+        way = _shipped_way(level, name, config.frame_skip)
+        if way is None or self.branches.follow(geometry["initial"], way, keep=True) is None:
+            way = _first_way(level, config)
+            if way is not None:
+                self.branches.follow(geometry["initial"], way, keep=True)
 
     def keys_of(self, states: NDArray[np.uint8]) -> NDArray[np.uint64]:
         """64 bits that stand for each state (n, state_bytes) of this level, whatever the time; a fresh array (n,)."""
@@ -159,6 +135,18 @@ class LevelTeacher:
             keys = (keys ^ word) * _MIX
             keys ^= keys >> _SHIFT
         return keys
+
+
+def _shipped_way(level: Level, name: str, frame_skip: int) -> NDArray[np.uint8] | None:
+    """Steps of the recording that came with a level, or with the one that it is the mirror image of."""
+    original = name.removeprefix(f"{MIRRORED}:")
+    try:
+        recording = load_shipped_recording(original, frame_skip)
+    except (LevelError, RecordingError):
+        return None
+    if original != name:
+        recording = mirror_recording(recording)
+    return recording.inputs[::frame_skip] if recording.level_hash == level.hash else None
 
 
 def _first_way(level: Level, config: TeacherConfig) -> NDArray[np.uint8] | None:
@@ -253,7 +241,8 @@ class Teacher:
         if found is None:
             if number < 0 or (self.levels.is_finite and number >= len(self.levels)):
                 raise StateError(f"a state is of level number {number}, which is not in the teacher's set")
-            found = self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache)
+            name = self.levels.name_of(number)
+            found = self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, name)
             while len(self._known) > _MOST_LEVELS:
                 self._known.popitem(last=False)
         self._known.move_to_end(number)
@@ -264,7 +253,7 @@ class Teacher:
         return found
 
     def _answers(self, level: LevelTeacher, states: NDArray[np.uint8], rows: NDArray[np.int64]) -> NDArray[np.int8]:
-        size = level.handle.state_bytes
+        size = level.branches.handle.state_bytes
         if states.shape[1] < STATE_ROW.itemsize + size:
             raise StateError(f"rows of {states.shape[1]} bytes hold no state of level {level.level.name!r}")
         plain = states[rows, STATE_ROW.itemsize : STATE_ROW.itemsize + size]
@@ -275,7 +264,7 @@ class Teacher:
         self.statistics.known += len(rows) - len(missing)
         if len(missing):
             for row in rows[missing].tolist():
-                check_row(level.handle, np.ascontiguousarray(states[row]))
+                check_row(level.branches.handle, np.ascontiguousarray(states[row]))
             _, first, which = np.unique(keys[missing], return_index=True, return_inverse=True)
             found = self._find(level, plain[missing[first]])
             nothing = found == NO_ANSWER
@@ -290,16 +279,28 @@ class Teacher:
         found = np.full(len(states), NO_ANSWER, np.int8)
         ninja = ninja_view(states)["state"]
         alive = np.flatnonzero((ninja != NinjaState.DEAD) & (ninja != NinjaState.CELEBRATING))
-        branches = level.branches
-        before = branches.ticks
-        if len(alive) and self.config.ticks_per_state:
-            options = RescueOptions(self.config.ticks_per_state, together=min(len(alive), _TOGETHER))
-            ways = Rescue(branches, options, self._pool, level.patience).run(states[alive])
-            for row, way in zip(alive.tolist(), ways, strict=True):
-                if way is not None:
-                    found[row] = self._learn(level, states[row], way)
-        self.statistics.ticks += branches.ticks - before
+        before = level.branches.ticks
+        for part in _LOOKS if self.config.ticks_per_state else ():
+            self._look(level, states, alive[found[alive] == NO_ANSWER], part, found)
+        self.statistics.ticks += level.branches.ticks - before
         return found
+
+    def _look(
+        self,
+        level: LevelTeacher,
+        states: NDArray[np.uint8],
+        wanted: NDArray[np.int64],
+        part: int,
+        out: NDArray[np.int8],
+    ) -> None:
+        """Look for ways from some of the states with a part of the ticks, and write the answers."""
+        for first in range(0, len(wanted), _TOGETHER):
+            rows = wanted[first : first + _TOGETHER]
+            ticks = self.config.ticks_per_state // part
+            ways = level.branches.search(states[rows], ticks, self._pool, first_look=part > 1)
+            for row, way in zip(rows.tolist(), ways, strict=True):
+                if way is not None:
+                    out[row] = self._learn(level, states[row], way)
 
     def _learn(self, level: LevelTeacher, state: NDArray[np.uint8], way: NDArray[np.uint8]) -> int:
         """Play a way once more, remember all that lies on it, and give its first action."""
@@ -311,6 +312,30 @@ class Teacher:
         self._table.put(level.keys_of(visited), actions)
         self.statistics.found += 1
         return int(actions[0])
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that later answers depend on, by name, for a checkpoint."""
+        found: dict[str, NDArray[Any]] = {"table/keys": self._table.keys, "table/actions": self._table.actions}
+        found["levels"] = np.array(list(self._known), np.int64)
+        for number, level in self._known.items():
+            found |= {f"level/{number}/{name}": array for name, array in level.branches.arrays().items()}
+        return found
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what `arrays` gave, in a teacher with the same levels and configuration.
+
+        Raises:
+            StateError: They belong to another teacher.
+        """
+        try:
+            self._table.keys[...], self._table.actions[...] = arrays["table/keys"], arrays["table/actions"]
+            self._known.clear()
+            for number in arrays["levels"].tolist():
+                prefix = f"level/{number}/"
+                known = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
+                self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, known=known)
+        except (KeyError, IndexError, ValueError) as error:
+            raise StateError(f"this is not what a teacher of these levels knows: {error}") from error
 
     def report(self) -> dict[str, int]:
         """The statistics, and what is remembered."""

@@ -79,15 +79,23 @@ def describe(key: ArtifactKey, array: NDArray[Any]) -> Section:
     name = key.name.encode("ascii")
     if array.dtype.str not in _DTYPES or array.ndim > _MOST_DIMENSIONS or not 0 < len(name) <= 32:
         raise ValueError(f"artifact {key.name!r} of {array.dtype} with shape {array.shape} cannot be stored")
-    state = hashlib.blake2b(array.reshape(-1).view(np.uint8).data, digest_size=_DIGEST_BYTES)
+    state = running_checksum()
+    state.update(array.reshape(-1).view(np.uint8).data)
     state.update(padding_of(array.nbytes))
     variant = checksum(key.variant.encode())
     return Section(key.name, variant, key.version, array.dtype.str, array.shape, array.nbytes, state.digest(), 0)
 
 
+def running_checksum() -> hashlib.blake2b:
+    """The checksum of bytes that come in parts: `update` with each, then `digest`."""
+    return hashlib.blake2b(digest_size=_DIGEST_BYTES)
+
+
 def checksum(data: bytes | memoryview) -> bytes:
     """Checksum of bytes."""
-    return hashlib.blake2b(data, digest_size=_DIGEST_BYTES).digest()
+    state = running_checksum()
+    state.update(data)
+    return state.digest()
 
 
 def padding_of(nbytes: int) -> bytes:

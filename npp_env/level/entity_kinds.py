@@ -73,8 +73,7 @@ class EntityKind(IntEnum):
 DIRECTIONS = ("right", "down-right", "down", "down-left", "left", "up-left", "up", "up-right")
 """Names of the orientations 0..7; y grows downwards."""
 
-# What a drone tries first when it has to choose a way: its own right or left hand, or straight ahead with the
-# hand as second choice.
+# What a drone tries first when it has to choose: its right or left hand, or straight ahead with the hand second.
 DRONE_MODES = ("clockwise", "anticlockwise", "ahead-clockwise", "ahead-anticlockwise")
 LASER_MODES = ("clockwise", "anticlockwise")
 
@@ -367,8 +366,7 @@ def kinds_where(**wanted: object) -> frozenset[EntityKind]:
         >>> sorted(kind.label for kind in kinds_where(family="goals"))
         ['exit', 'gold']
     """
-    matching = (k for k, row in SIMULATED_ROWS.items() if all(getattr(row, name) == v for name, v in wanted.items()))
-    return frozenset(matching)
+    return frozenset(k for k, row in SIMULATED_ROWS.items() if all(getattr(row, n) == v for n, v in wanted.items()))
 
 
 def entity_columns() -> tuple[str, ...]:
@@ -398,10 +396,5 @@ ENTITY_COLUMNS = entity_columns()
 
 
 def type_label(type_id: int) -> str:
-    """Name of any type byte; types unknown to the game are called by their number.
-
-    Example:
-        >>> type_label(2), type_label(77)
-        ('gold', 'entity 77')
-    """
+    """Name of any type byte, such as `gold`; types unknown to the game are called by their number: `entity 77`."""
     return EntityKind(type_id).label if type_id < FIRST_UNKNOWN_TYPE else f"entity {type_id}"

@@ -20,6 +20,7 @@ BINARY_SUFFIX = ".nppmap"
 MAX_FILE_BYTES = 1 << 20
 
 _TEXT_START = b"npp-level"
+_PIECE_BYTES = 1 << 16
 
 
 def load_level(path: str | os.PathLike[str]) -> Level:
@@ -96,7 +97,13 @@ def read_bounded(path: str | os.PathLike[str], limit_bytes: int, error_type: typ
     """Read a file, but never more than the limit (a device or pipe may have no end)."""
     try:
         with open(path, "rb") as file:
-            data = file.read(limit_bytes + 1)
+            # Python makes room for all that it is asked to read, however short the file is.
+            pieces = [file.read(min(os.fstat(file.fileno()).st_size, limit_bytes) + 1)]
+            left = limit_bytes + 1 - len(pieces[0])
+            while left > 0 and pieces[-1]:
+                pieces.append(file.read(min(_PIECE_BYTES, left)))
+                left -= len(pieces[-1])
+            data = b"".join(pieces)
     except (OSError, ValueError) as error:
         raise error_type(f"{os.fspath(path)}: cannot be read: {error}") from error
     if len(data) > limit_bytes:

@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from npp_env.errors import LevelError
-from npp_env.level.generators import caverns, corridors, hazards, mazes, minefields, platforms, towers
+from npp_env.level.generators import (
+    ambushes,
+    caverns,
+    corridors,
+    hazards,
+    mazes,
+    minefields,
+    platforms,
+    shadows,
+    towers,
+)
 from npp_env.level.generators.canvas import Canvas
 from npp_env.level.level_set import register_scheme
 from npp_env.level.model import Level
@@ -21,11 +31,15 @@ FAMILIES: dict[str, Callable[[Canvas, float], None]] = {
     "mazes": mazes.draw,
     "minefields": minefields.draw,
     "hazards": hazards.draw,
+    "ambushes": ambushes.draw,
+    "shadows": shadows.draw,
 }
 """What draws a level of each family."""
 
 ANY = "any"
-"""Stands for all families in turn."""
+"""Stands for the families of `ANY_FAMILIES` in turn."""
+ANY_FAMILIES = ("corridors", "caverns", "platforms", "towers", "mazes", "minefields", "hazards")
+"""The families without unverified entities; their number is part of what a seed means."""
 SCHEME = "generated"
 DEFAULT_DIFFICULTY = 0.3
 MAX_SEED = 2**53
@@ -37,7 +51,7 @@ def generate(kind: str, difficulty: float = DEFAULT_DIFFICULTY, seed: int = 0) -
     Nothing promises that it can be won, though at least nine of ten can: `npp_env.planning.solve` finds out.
 
     Args:
-        kind: A family (see `FAMILIES`), or "any": the seed then chooses the family too.
+        kind: A family (see `FAMILIES`), or "any": the seed then chooses one of `ANY_FAMILIES`.
         difficulty: From 0 to 1.
         seed: Any integer from 0.
 
@@ -54,7 +68,7 @@ def generate(kind: str, difficulty: float = DEFAULT_DIFFICULTY, seed: int = 0) -
         raise LevelError(f"difficulty is {difficulty}; it must lie between 0 and 1")
     if isinstance(seed, bool) or int(seed) != seed or not 0 <= seed < MAX_SEED:
         raise LevelError(f"seed is {seed!r}; it must be an integer from 0 to {MAX_SEED - 1}")
-    family = list(FAMILIES)[seed % len(FAMILIES)] if kind == ANY else kind
+    family = _family(kind, seed)
     # Seeding by text goes through a hash, so that neighbouring seeds have nothing in common.
     canvas = Canvas(random.Random(f"{family} {float(difficulty)!r} {int(seed)}"))
     FAMILIES[family](canvas, float(difficulty))
@@ -67,6 +81,10 @@ def generate(kind: str, difficulty: float = DEFAULT_DIFFICULTY, seed: int = 0) -
     return canvas.finish(f"{family} {seed}", metadata)
 
 
+def _family(kind: str, seed: int) -> str:
+    return ANY_FAMILIES[seed % len(ANY_FAMILIES)] if kind == ANY else kind
+
+
 @dataclass(frozen=True, slots=True)
 class GeneratedLevels:
     """A stream of generated levels: a function from an index to a level.
@@ -75,7 +93,7 @@ class GeneratedLevels:
         kind: A family, or "any".
         difficulty: Of the first level; of all, if `last_difficulty` is None.
         first_seed: Seed of the first level.
-        count: After so many levels the stream begins anew; None for never.
+        count: Number of levels; None for no end.
         last_difficulty: Of the last level of a curriculum; difficulties between rise evenly. It takes a `count`.
 
     Raises:
@@ -99,11 +117,15 @@ class GeneratedLevels:
 
     def __call__(self, index: int) -> Level:
         """The level of an index from 0."""
-        place = index if self.count is None else index % self.count
         difficulty = self.difficulty
         if self.last_difficulty is not None and self.count is not None and self.count > 1:
-            difficulty += (self.last_difficulty - self.difficulty) * place / (self.count - 1)
-        return generate(self.kind, difficulty, self.first_seed + place)
+            difficulty += (self.last_difficulty - self.difficulty) * index / (self.count - 1)
+        return generate(self.kind, difficulty, self.first_seed + index)
+
+    def name_of(self, index: int) -> str:
+        """The name of the level of an index, which is not made for it."""
+        seed = self.first_seed + index
+        return f"{_family(self.kind, seed)} {seed}"
 
 
 def parse_generated(text: str) -> GeneratedLevels:

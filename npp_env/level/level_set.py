@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Union
+from typing import Any, NamedTuple, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,23 +21,51 @@ from npp_env.level.files import load_level
 from npp_env.level.model import Level
 from npp_env.level.pack_files import SCHEME as PACK
 from npp_env.level.pack_files import PackEntry, choose_entry, open_pack
-from npp_env.level.shipped import load_shipped, shipped_level_names, suggestion
+from npp_env.level.shipped import load_shipped, shipped_facts, shipped_level_names, suggestion, verified_level_names
 from npp_env.level.survey import LEVEL_SUFFIXES, Survey, survey_files, survey_folder
 from npp_env.level.validation import shorten
 from npp_env.printable import printable
 
 SHIPPED = "shipped"
+VERIFIED = "verified"
+"""Behind `shipped:`, the levels in which everything rests on recordings of the real game."""
 DEFAULT_CAPACITY = 256
 """Loaded levels that a set keeps at least as long as they are in use."""
 
 LevelSource = Union[str, "os.PathLike[str]", Level, Callable[[int], Level], "LevelSet", Sequence[Any], None]
 """What `LevelSet.parse` takes; strings and lists of strings can be written as JSON."""
-Entry = str | Path | PackEntry | Level
-"""A level of a set: a shipped name, a file, a level of a pack, or the level itself."""
+
+
+class MadeEntry(NamedTuple):
+    """A level that a function makes when it is asked for."""
+
+    make: Callable[[int], Level]
+    number: int
+
+    @property
+    def label(self) -> str:
+        """The name that the function has for it, or its number."""
+        name_of = getattr(self.make, "name_of", None)
+        return f"level {self.number}" if name_of is None else str(name_of(self.number))
+
+    def load(self) -> Level:
+        """Make the level.
+
+        Raises:
+            LevelError: The function returned something else.
+        """
+        level = self.make(self.number)
+        if not isinstance(level, Level):
+            raise LevelError(f"level {self.number}: the function returned {type(level).__name__}, not a Level")
+        return level
+
+
+Entry = str | Path | PackEntry | MadeEntry | Level
+"""A level of a set: a shipped name, a file, a level of a pack, one that is made, or the level itself."""
 SchemeFactory = Callable[[str], "LevelSet | Callable[[int], Level]"]
 
 _schemes: dict[str, SchemeFactory] = {}
-_SCHEME_HOMES = {"generated": "npp_env.level.generate"}
+_SCHEME_HOMES = {"generated": "npp_env.level.generate", "mirrored": "npp_env.level.mirrored_sets"}
 """Modules that register a scheme when they are imported, which happens when it is first asked for."""
 _WILDCARDS = frozenset("*?[")
 _NAMED_FILES = 3
@@ -61,7 +89,7 @@ class LevelSet(Sequence[Level]):
 
     Args:
         entries: Shipped names (`shipped:...`), paths, levels of packs, or levels; or a function from an index to a
-            level, which makes the set endless.
+            level, which makes the set endless unless the function has a `count`.
         names: What to call the entries; derived from them if None.
         capacity: How many loaded levels are kept.
         surveys: What is known of files among the entries, in their order.
@@ -82,6 +110,7 @@ class LevelSet(Sequence[Level]):
         if capacity < 1:
             raise LevelError(f"capacity is {capacity}; it must be at least 1")
         self._make = entries if callable(entries) else None
+        self._made_count: int | None = getattr(self._make, "count", None)
         self._entries: tuple[Entry, ...] = () if callable(entries) else tuple(entries)
         if names is not None and len(names) != len(self._entries):
             raise LevelError(f"{len(names)} names for {len(self._entries)} levels")
@@ -96,10 +125,10 @@ class LevelSet(Sequence[Level]):
         """Open whatever names levels.
 
         Args:
-            source: None or `shipped` for all shipped levels, `shipped:GROUP`, `shipped:GROUP/NAME`, a file (a level or
-                a pack), a folder (all level files below it), a glob, `pack:FILE`, `pack:FILE#12` (the number counts
-                from 0), `pack:FILE#NAME`, a level, a function from a seed to a level, a registered `SCHEME:...`, a set,
-                or a list of these.
+            source: None or `shipped` for all shipped levels, `shipped:verified` for those without unverified entities,
+                `shipped:GROUP`, `shipped:GROUP/NAME`, a file (a level or a pack), a folder (all level files below it),
+                a glob, `pack:FILE`, `pack:FILE#12` (the number counts from 0), `pack:FILE#NAME`, a level, a function
+                from a seed to a level, a registered `SCHEME:...`, a set, or a list of these.
 
         Files are read once, here, to see that they are levels. What is none in a folder or behind a glob is left out,
         with a `LevelWarning`; see `left_out`.
@@ -127,7 +156,7 @@ class LevelSet(Sequence[Level]):
             if len(parts) == 1:
                 return parts[0]
             raise LevelError(f"{shorten(source)}: an endless set cannot be one of several")
-        entries = [entry for part in parts for entry in part._entries]
+        entries = [part._entry(index) for part in parts for index in range(len(part))]
         if not entries:
             raise LevelError("an empty list of levels; name at least one")
         surveys = [survey for part in parts for survey in part._surveys]
@@ -136,17 +165,19 @@ class LevelSet(Sequence[Level]):
     @property
     def is_finite(self) -> bool:
         """Whether the set has an end."""
-        return self._make is None
+        return self._make is None or self._made_count is not None
 
     @property
-    def period(self) -> int | None:
-        """After how many levels an endless set begins anew; None if it never does, or if the set has an end."""
-        return getattr(self._make, "count", None)
+    def is_made(self) -> bool:
+        """Whether some levels do not exist before they are asked for, so that nothing is known of them."""
+        return self._make is not None or any(isinstance(entry, MadeEntry) for entry in self._entries)
 
     def __len__(self) -> int:
-        if self._make is not None:
+        if self._make is None:
+            return len(self._entries)
+        if self._made_count is None:
             raise LevelError("this set of levels has no end; check `is_finite` before its length")
-        return len(self._entries)
+        return self._made_count
 
     def __bool__(self) -> bool:
         return self._make is not None or len(self._entries) > 0
@@ -159,7 +190,7 @@ class LevelSet(Sequence[Level]):
         """
         if self._names is not None:
             return list(self._names)
-        return [_name_of(entry, index) for index, entry in enumerate(self._entries[: len(self)])]
+        return [self.name_of(index) for index in range(len(self))]
 
     @property
     def left_out(self) -> list[str]:
@@ -178,9 +209,18 @@ class LevelSet(Sequence[Level]):
 
     def name_of(self, index: int) -> str:
         """Name of one level."""
+        return self._names[index] if self._names is not None else _name_of(self._entry(index), index)
+
+    def find(self, other: LevelSet) -> int | None:
+        """The number of the one level of another set in this one; None if it is not in it. Nothing is loaded."""
+        wanted = other._entry(0)
         if self._make is not None:
-            return f"level {index}"
-        return self._names[index] if self._names is not None else _name_of(self._entries[index], index)
+            inside = isinstance(wanted, MadeEntry) and wanted.make == self._make
+            return wanted.number if inside else None  # type: ignore[union-attr]
+        return next((number for number, entry in enumerate(self._entries) if _is_same(entry, wanted)), None)
+
+    def _entry(self, index: int) -> Entry:
+        return self._entries[index] if self._make is None else MadeEntry(self._make, index)
 
     def __getitem__(self, index: Any) -> Any:
         """Level number `index`, loaded if need be; a slice gives a list.
@@ -193,7 +233,7 @@ class LevelSet(Sequence[Level]):
             return [self[i] for i in range(*index.indices(len(self)))]
         index = int(index)
         if self.is_finite:
-            count = len(self._entries)
+            count = len(self)
             if not -count <= index < count:
                 raise IndexError(f"level {index} of {count}")
             index %= count
@@ -215,7 +255,7 @@ class LevelSet(Sequence[Level]):
     def __iter__(self) -> Iterator[Level]:
         if not self.is_finite:
             raise LevelError("this set of levels has no end; ask for levels by number")
-        for index in range(len(self._entries)):
+        for index in range(len(self)):
             yield self[index]
 
     def __contains__(self, level: object) -> bool:
@@ -231,6 +271,10 @@ class LevelSet(Sequence[Level]):
         del state["_loaded"]
         return state
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> LevelSet:
+        # Levels do not change, and what is loaded of them is for all.
+        return self
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loaded = OrderedDict()
@@ -240,27 +284,30 @@ class LevelSet(Sequence[Level]):
         known: dict[Entry, NDArray[np.uint16]] = {
             entry: facts for s in self._surveys for entry, facts in zip(s.entries, s.facts, strict=True)
         }
-        for index, entry in enumerate(self._entries[: len(self)]):
-            yield known[entry] if entry in known else facts_of(self._load(index))
+        for index in range(len(self)):
+            entry = self._entry(index)
+            if entry in known:
+                yield known[entry]
+            else:
+                yield shipped_facts(entry) if isinstance(entry, str) else facts_of(self._load(index))
 
     def _load(self, index: int) -> Level:
-        if self._make is not None:
-            level = self._make(index)
-            if not isinstance(level, Level):
-                raise LevelError(f"level {index}: the function returned {type(level).__name__}, not a Level")
-            return level
-        entry = self._entries[index]
+        entry = self._entry(index)
         if isinstance(entry, Level):
             return entry
-        if isinstance(entry, PackEntry):
+        if isinstance(entry, (PackEntry, MadeEntry)):
             return entry.load()
         return load_level(entry) if isinstance(entry, Path) else load_shipped(entry)
+
+
+def _is_same(entry: Entry, other: Entry) -> bool:
+    return type(entry) is type(other) and entry == other
 
 
 def _name_of(entry: Entry, index: int) -> str:
     if isinstance(entry, Level):
         return entry.name or f"level {index}"
-    if isinstance(entry, PackEntry):
+    if isinstance(entry, (PackEntry, MadeEntry)):
         return entry.label
     return entry.as_posix() if isinstance(entry, Path) else entry
 
@@ -322,11 +369,13 @@ def _parse_pack(text: str) -> LevelSet:
 
 
 def _shipped_names(rest: str, text: str) -> list[str]:
-    """Shipped names that are the given one, or lie in the given group; all for an empty string."""
+    """Shipped names that are the given one, lie in the given group, or are verified; all for an empty string."""
+    if rest == VERIFIED:
+        return verified_level_names()
     names = shipped_level_names()
     found = [name for name in names if not rest or name == rest or name.startswith(rest + "/")]
     if not found:
         groups = sorted({name.partition("/")[0] for name in names})
-        hint = suggestion(rest) if "/" in rest else f"the groups are {', '.join(groups)}"
+        hint = suggestion(rest) if "/" in rest else f"the groups are {', '.join([*groups, VERIFIED])}"
         raise LevelError(f"{shorten(text)}: no shipped level or group of this name; {hint}")
     return found

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import NppError
 from npp_env.level.files import read_bounded
+from npp_env.printable import printable
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _PLAIN_KINDS = "biuf"
@@ -33,7 +34,7 @@ def load_npy(path: str | os.PathLike[str], limit_bytes: int, error_type: type[Np
     except ValueError as error:
         if isinstance(error, NppError):
             raise
-        raise error_type(f"{os.fspath(path)}: not a .npy file of numbers: {error}") from error
+        raise error_type(f"{os.fspath(path)}: not a .npy file of numbers: {printable(str(error))}") from error
 
 
 def _array_of(data: bytes) -> NDArray[Any]:

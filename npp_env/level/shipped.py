@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from npp_env.errors import LevelError
+from npp_env.level.doubts import DOUBTFUL
+from npp_env.level.facts import facts_of, types_in
 from npp_env.level.files import BINARY_SUFFIX, TEXT_SUFFIX, load_level
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
@@ -43,6 +49,24 @@ def load_shipped(name: str) -> Level:
         'first_steps'
     """
     return load_level(shipped_file(name, TEXT_SUFFIX, BINARY_SUFFIX))
+
+
+@lru_cache(maxsize=1024)
+def shipped_facts(name: str) -> NDArray[np.uint16]:
+    """What is worth knowing of a shipped level, as `npp_env.level.facts` has it; kept, and not to be written to."""
+    facts = facts_of(load_shipped(name))
+    facts.flags.writeable = False
+    return facts
+
+
+def verified_level_names() -> list[str]:
+    """The shipped levels in which everything rests on recordings of the real game, sorted.
+
+    Example:
+        >>> "first_steps/walk" in verified_level_names(), "rockets/hive" in verified_level_names()
+        (True, False)
+    """
+    return [name for name in shipped_level_names() if not types_in(shipped_facts(name)) & DOUBTFUL]
 
 
 def shipped_file(name: str, *suffixes: str) -> Path:

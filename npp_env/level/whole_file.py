@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 TEMPORARY = ".npp-tmp-"
@@ -47,6 +48,37 @@ def write_whole(path: str | os.PathLike[str], data: bytes, *, overwrite: bool = 
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A name beside the place of a file, for others to write to; what is there at the end replaces the file.
+
+    The name keeps the suffix. An error or an interrupt leaves the old content, and nothing of the new.
+    """
+    target = Path(os.path.realpath(path))
+    temporary = target.parent / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}{target.suffix}"
+    try:
+        yield temporary
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise
+
+
+def check_writable(folder: str | os.PathLike[str]) -> None:
+    """Write a file of one byte into a folder, and remove it.
+
+    Raises:
+        OSError: That is not possible.
+    """
+    probe = Path(folder) / f"{TEMPORARY}{os.getpid()}-{os.urandom(6).hex()}"
+    try:
+        probe.write_bytes(b"\0")
+    finally:
+        with contextlib.suppress(OSError):
+            probe.unlink(missing_ok=True)
 
 
 def _move(temporary: Path, target: Path, overwrite: bool) -> None:

@@ -1,75 +1,61 @@
-"""Ways that win: branches of a level that were played to the end, found again by the key of any state on them."""
+"""Ways that win: branches of a level that were played to the end, and searches that lead to the exit or back to one."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.graph.navigation import NavigationGraph
+from npp_env.level.sorted_sets import sorted_unique
 from npp_env.planning.guide import Guide
-from npp_env.planning.keys import Resolution, StateKeys
-from npp_env.runtime.batch_work import advance_batch
+from npp_env.planning.hunt import Hunter
+from npp_env.planning.keys import Resolution
+from npp_env.planning.state_keys import StateKeys
 from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.geometry import Geometry
 from npp_env.sim.kernel import Batch, LevelHandle
 from npp_env.sim.outcome import NinjaState
 from npp_env.sim.views import ninja_view
 
-NOWHERE = -1
-_LATE_STEPS = 12
-"""Whoever follows a branch a little behind may need some steps more."""
-_OVER = (NinjaState.CELEBRATING, NinjaState.DEAD)
+_CELL_PX = 24
+_MOST_HALVED, _MOST_FAILURES = 6, 4096
+_REPEATS = 3
+"""How often a search is done again because it met doors whose distances it did not know."""
 
 
 class Branches:
-    """Winning branches of one level, as steps of `frame_skip` ticks.
+    """Winning branches of one level, as steps of `frame_skip` ticks, each an input byte.
 
     Args:
         geometry: The compiled level.
-        guide: Its distances.
+        graph: Its graph.
         frame_skip: Ticks of a step.
         capacity: Branches that are kept; of more, the oldest but the first goes.
 
     Attributes:
+        handle: The level.
         ticks: Ticks simulated so far.
     """
 
-    def __init__(self, geometry: Geometry, guide: Guide, frame_skip: int, capacity: int = 64) -> None:
-        self.geometry, self.guide, self.frame_skip = geometry, guide, frame_skip
+    def __init__(self, geometry: Geometry, graph: NavigationGraph, frame_skip: int, capacity: int = 64) -> None:
         self.handle = LevelHandle(geometry)
         self.ticks = 0
-        self._capacity = capacity
-        self._state_keys = StateKeys(geometry, Resolution())
+        self._guide = Guide(graph, geometry)
+        self._frame_skip, self._capacity = frame_skip, capacity
+        self._keys = StateKeys(geometry, Resolution())
+        columns, initial = self._guide.switch_flags
+        self._hunter = Hunter(self.handle, self._keys, graph, columns, initial, frame_skip)
+        self._hunter.add_table(0, self._guide.table(0))
         self._branches: list[tuple[NDArray[np.uint8], NDArray[np.uint64]]] = []
-        # Of all places on branches, sorted by key: the key, the branch, the step, and how many are left.
-        self._keys = np.zeros(0, np.uint64)
-        self._branch = np.zeros(0, np.int64)
-        self._place = np.zeros(0, np.int64)
-        self.left = np.zeros(0, np.int64)
-        self._steps = np.zeros((0, 1), np.uint8)  # (branches, longest), each padded with its last step
+        self._failures: dict[int, int] = {}
 
     @property
     def nbytes(self) -> int:
-        """Size of what is kept."""
-        tables = (self._keys, self._branch, self._place, self.left, self._steps)
-        return sum(array.nbytes for parts in (*self._branches, tables) for array in parts)
-
-    def keys_of(self, states: NDArray[np.uint8]) -> NDArray[np.uint64]:
-        """Keys under which states (n, state_bytes) that are nearly the same count as one; fresh (n,)."""
-        return self._state_keys.of(states, self.guide.configurations(states))
-
-    def find(self, keys: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """A place on a branch, the nearest to its end, where a state had this key; NOWHERE if there is none. Fresh."""
-        if not len(self._keys):
-            return np.full(len(keys), NOWHERE)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return np.where(self._keys[places] == keys, places, NOWHERE)
-
-    def rest_of(self, node: int, steps: int) -> NDArray[np.uint8]:
-        """So many steps from a place on a branch on; at its end the last one goes on. A fresh array."""
-        first = self._place[node]
-        row = self._steps[self._branch[node]]
-        found: NDArray[np.uint8] = row[np.minimum(first + np.arange(steps), len(row) - 1)]
-        return found
+        """Size of the branches."""
+        return sum(steps.nbytes + keys.nbytes for steps, keys in self._branches)
 
     def follow(
         self, start: NDArray[np.uint8], steps: NDArray[np.uint8], *, keep: bool = False
@@ -82,59 +68,100 @@ class Branches:
         walker = Batch(1, self.handle.state_bytes)
         walker.set_level(0, self.handle)
         walker.states[0] = start
+        ninja = ninja_view(walker.states[0])
         states = np.empty((len(steps), len(start)), np.uint8)
         for number, byte in enumerate(steps.tolist()):
             states[number] = walker.states[0]
-            self.ticks += walker.advance_one(0, byte, self.frame_skip)
-            state = int(ninja_view(walker.states[0])["state"])
-            if state == NinjaState.CELEBRATING:
+            self.ticks += walker.advance_one(0, byte, self._frame_skip)
+            if ninja["state"] == NinjaState.CELEBRATING:
                 if keep:
                     self._keep(steps[: number + 1], states[: number + 1])
                 return states[: number + 1]
-            if state == NinjaState.DEAD:
+            if ninja["state"] == NinjaState.DEAD:
                 return None
         return None
 
     def _keep(self, steps: NDArray[np.uint8], states: NDArray[np.uint8]) -> None:
         if len(self._branches) == self._capacity:
             del self._branches[min(1, self._capacity - 1)]
-        self._branches.append((steps.copy(), self.keys_of(states)))
-        lengths = [len(steps) for steps, _ in self._branches]
-        self._steps = np.empty((len(lengths), max(lengths)), np.uint8)
-        for row, (each, _) in zip(self._steps, self._branches, strict=True):
-            row[: len(each)], row[len(each) :] = each, each[-1]
-        keys = np.concatenate([keys for _, keys in self._branches])
-        place = np.concatenate([np.arange(length) for length in lengths])
-        left = np.repeat(lengths, lengths) - place
-        order = np.lexsort((left, keys))
-        self._keys, self._place, self.left = keys[order], place[order], left[order]
-        self._branch = np.repeat(np.arange(len(lengths)), lengths)[order]
+        configurations = self._guide.configurations(states)
+        for configuration in sorted_unique(configurations).tolist():
+            self._hunter.add_table(configuration, self._guide.table(configuration))
+        self._branches.append((steps.copy(), self._keys.of(states, configurations)))
+        self._tell_hunter()
 
-    def replay(
-        self, states: NDArray[np.uint8], nodes: NDArray[np.int64], batch: Batch, pool: ThreadPool
-    ) -> NDArray[np.int64]:
-        """Whether what is left of a branch from a place on wins from other states as well.
+    def _tell_hunter(self) -> None:
+        lengths = [len(steps) for steps, _ in self._branches]
+        left = np.concatenate([np.arange(length, 0, -1) for length in lengths])
+        # Of places with the same key the one that is nearest to its end comes first.
+        order = np.argsort(left, kind="stable")
+        self._hunter.set_branches(
+            np.concatenate([keys for _, keys in self._branches])[order],
+            np.arange(len(left))[order],
+            left[order],
+            np.concatenate([steps for steps, _ in self._branches]),
+        )
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that later searches depend on, by name; fresh arrays."""
+        empty = [(np.zeros(0, np.uint8), np.zeros(0, np.uint64))]
+        return {
+            "lengths": np.array([len(steps) for steps, _ in self._branches], np.int64),
+            "steps": np.concatenate([steps for steps, _ in self._branches or empty]),
+            "keys": np.concatenate([keys for _, keys in self._branches or empty]),
+            "failures": np.array([*self._failures.items()], np.int64).reshape(-1, 2),
+            "configurations": self._hunter.configurations(),
+        }
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what `arrays` gave, in branches that were made anew."""
+        ends = np.cumsum(arrays["lengths"])[:-1]
+        parts = zip(np.split(arrays["steps"], ends), np.split(arrays["keys"], ends), strict=True)
+        self._branches = [(steps.copy(), keys.copy()) for steps, keys in parts if len(steps)]
+        self._failures = {int(place): int(count) for place, count in arrays["failures"]}
+        for configuration in arrays["configurations"].tolist():
+            self._hunter.add_table(configuration, self._guide.table(configuration))
+        if self._branches:
+            self._tell_hunter()
+
+    def search(
+        self, states: NDArray[np.uint8], ticks: int, pool: ThreadPool, first_look: bool = False
+    ) -> list[NDArray[np.uint8] | None]:
+        """Look for steps that win from states, to the exit or back to a branch.
 
         Args:
-            states: (n, state_bytes), n at most the size of the batch.
-            nodes: (n,), the places.
-            batch: Scratch, on this level.
-            pool: Threads.
+            states: (n, state_bytes), valid states that have not ended.
+            ticks: What may be spent on each; less where states nearby had no way.
+            pool: Threads; the result does not depend on their number.
+            first_look: Not to find a way says nothing about the place.
 
         Returns:
-            How many steps each takes to win, 0 if it does not; a fresh array (n,).
+            For each state its steps, fresh, or None.
         """
-        count = len(states)
-        batch.states[:count] = states
-        ninja = ninja_view(batch.states[:count])
-        inputs = np.zeros(batch.num_envs, np.uint8)
-        first = ninja["frame"].astype(np.int64)
-        branch, place, last = self._branch[nodes], self._place[nodes], self._steps.shape[1] - 1
-        for step in range(int(self.left[nodes].max(initial=0)) + _LATE_STEPS):
-            inputs[:count] = self._steps[branch, np.minimum(place + step, last)]
-            advance_batch(batch, pool, inputs, count, self.frame_skip, True)
-            if step % 8 == 7 and np.isin(ninja["state"], _OVER).all():
+        places = self._places_of(states)
+        allowed = np.array([ticks >> self._failures.get(place, 0) for place in places], np.int64)
+        found: list[NDArray[np.uint8] | None] = [None] * len(states)
+        left = np.arange(len(states))
+        for _ in range(_REPEATS):
+            ways, spent, wanted = self._hunter.run(states[left], allowed[left], pool)
+            self.ticks += spent
+            for row, way in zip(left.tolist(), ways, strict=True):
+                found[row] = way
+            left = left[[way is None for way in ways]]
+            for configuration in wanted:
+                self._hunter.add_table(configuration, self._guide.table(configuration))
+            if not wanted or not len(left):
                 break
-        played = ninja["frame"] - first
-        self.ticks += int(played.sum())
-        return np.where(ninja["state"] == NinjaState.CELEBRATING, -(-played // self.frame_skip), 0)
+        for place, way in zip(places, found, strict=True):
+            if way is not None:
+                self._failures.pop(place, None)
+            elif not first_look and len(self._failures) < _MOST_FAILURES:
+                self._failures[place] = min(self._failures.get(place, 0) + 1, _MOST_HALVED)
+        return found
+
+    def _places_of(self, states: NDArray[np.uint8]) -> list[int]:
+        """Cell and switches of each state, as one number."""
+        ninja = ninja_view(states)
+        columns, rows = (np.floor(ninja[name] / _CELL_PX).astype(np.int64) & 63 for name in ("x", "y"))
+        configurations = self._guide.configurations(states)
+        return [int(number) for number in (configurations << 12) | (columns << 6) | rows]

@@ -59,6 +59,11 @@ class Guide:
         self._lengths = self._edge_lengths(geometry)
         self._tables: dict[int, NDArray[np.float32]] = {}
 
+    @property
+    def switch_flags(self) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+        """Where in a state the flags of the switches stand, by bit, and what they are at first; its own arrays."""
+        return self._columns, self._initial
+
     def configurations(self, states: NDArray[np.uint8]) -> NDArray[np.int64]:
         """Configuration of each state (n, stride); a fresh array (n,)."""
         touched = states[:, self._columns] != self._initial

@@ -15,7 +15,8 @@ from npp_env.graph.nodes import half_cells
 from npp_env.level.sorted_sets import sorted_unique
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import Guide
-from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
+from npp_env.planning.keys import Resolution, SeenKeys
+from npp_env.planning.state_keys import StateKeys
 from npp_env.runtime.batch_work import advance_batch
 from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.geometry import Geometry
@@ -28,7 +29,7 @@ INPUTS = np.array([0, LEFT, RIGHT, JUMP, JUMP | LEFT, JUMP | RIGHT], np.uint8)
 NO_WAY_PX = 3000.0
 """Stands for the distance where the graph knows no way: last choice, but not given up."""
 
-CELLS = (HALF_COLUMNS // 2) * (HALF_ROWS // 2)
+_CELLS = (HALF_COLUMNS // 2) * (HALF_ROWS // 2)
 
 # The children themselves and the copies made of them while they are sorted; and what sorting needs for each.
 _WORKING_COPIES, _SORTING_BYTES = 3, 128
@@ -234,7 +235,7 @@ class Search:
         for configuration in sorted_unique(configurations).tolist():
             mine = configurations == configuration
             distances[mine] = self._guide.table(configuration)[nodes_at[mine]]
-            cells[mine] = self._stretch(configuration) + cell_of_half_cell(places[mine])
+            cells[mine] = self._stretch(configuration) + _cell_of_half_cell(places[mine])
         reachable = np.isfinite(distances)
         if reachable.any():
             self._nearest_px = min(self._nearest_px, float(distances[reachable].min()))
@@ -246,12 +247,11 @@ class Search:
     def _stretch(self, configuration: int) -> int:
         if configuration not in self._stretch_of:
             self._stretch_of[configuration] = len(self._visits)
-            self._visits = np.concatenate([self._visits, np.zeros(CELLS, np.float32)])
+            self._visits = np.concatenate([self._visits, np.zeros(_CELLS, np.float32)])
         return self._stretch_of[configuration]
 
 
-def cell_of_half_cell(places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The cell that each half cell lies in; a fresh array (n,)."""
+def _cell_of_half_cell(places: NDArray[np.int64]) -> NDArray[np.int64]:
     row, column = places // HALF_COLUMNS, places % HALF_COLUMNS
     return (row // 2) * (HALF_COLUMNS // 2) + column // 2
 

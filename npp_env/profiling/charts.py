@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 760, 250
-LEFT, RIGHT, TOP, BOTTOM = 62, 34, 12, 40
+LEFT, RIGHT, TOP, BOTTOM = 96, 40, 16, 58
+# Curves that coincide are told apart: those below are wider, and those above have gaps.
+DASHES = ("", "18 10", "5 9", "24 8 4 8", "12 12", "3 6", "16 4")
 PALETTE = ("#2f6fb5", "#d9822b", "#3a9a6a", "#a8519a", "#c4454d", "#5b7a8c", "#8c7a2e", "#6b5bb5", "#999999")
 
 
@@ -47,8 +49,10 @@ def line_chart(series: Sequence[Series], *, unit: str, from_zero: bool = False) 
         return _empty("nothing was measured")
     frame = _frame_of(drawn, from_zero)
     parts = [_axes(frame, unit)]
-    for curve in drawn:
-        dash = ' stroke-dasharray="7 5"' if curve.dashed else ""
+    for number, curve in enumerate(drawn):
+        pattern = "7 5" if curve.dashed else DASHES[number % len(DASHES)]
+        dash = f' stroke-dasharray="{pattern}"' if pattern else ""
+        width = 2 if curve.dashed else 2.5 + 1.5 * max(len(drawn) - 1 - number, 0)
         # A skipped reading does not interrupt the line.
         pairs = zip(curve.steps, curve.values, strict=True)
         points = [(frame.x(step), frame.y(value)) for step, value in pairs if value is not None]
@@ -58,7 +62,7 @@ def line_chart(series: Sequence[Series], *, unit: str, from_zero: bool = False) 
         else:
             path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
             parts.append(
-                f'<polyline points="{path}" fill="none" stroke="{curve.color}" stroke-width="2"'
+                f'<polyline points="{path}" fill="none" stroke="{curve.color}" stroke-width="{width:g}"'
                 f' stroke-linejoin="round"{dash}/>'
             )
     return _picture("".join(parts), drawn, frame, unit)
@@ -155,10 +159,10 @@ def _axes(frame: _Frame, unit: str) -> str:
     for tick in ticks:
         y = frame.y(tick)
         parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(f'<text x="{LEFT - 7}" y="{y + 4:.1f}" text-anchor="end">{tick:,.{decimals}f}</text>')
-    for tick in nice_ticks(frame.x_low, frame.x_high, 7):
+        parts.append(f'<text x="{LEFT - 7}" y="{y + 6:.1f}" text-anchor="end">{tick:,.{decimals}f}</text>')
+    for tick in nice_ticks(frame.x_low, frame.x_high, 5):
         x = frame.x(tick)
-        parts.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{tick:,.0f}</text>')
+        parts.append(f'<text x="{x:.1f}" y="{HEIGHT - BOTTOM + 24}" text-anchor="middle">{tick:,.0f}</text>')
     base = HEIGHT - BOTTOM
     parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{base}" y2="{base}" class="axis"/>')
     parts.append(f'<text x="{WIDTH - RIGHT}" y="{HEIGHT - 4}" text-anchor="end" class="small">step</text>')

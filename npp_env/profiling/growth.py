@@ -23,6 +23,7 @@ MIN_SAMPLES = 8
 MIN_RECLAIM_CYCLES = 4
 STEPS_PER_UNIT = 1000.0
 DRIFT_THRESHOLD_FRACTION = 0.10
+CLIMB_PARTS, MIN_SAMPLES_PER_PART = 12, 8
 # Readings that never rise by more than half of what growth at the threshold would add are flat, whatever their noise.
 SMALL_RISE_FRACTION = 0.5
 FADING_FRACTION = 0.4  # growth whose second half is below this share of its first is fading out
@@ -259,11 +260,25 @@ def _judge(x: FloatArray, y: FloatArray, slopes: tuple[float, float, float], thr
     low, slope, high = slopes
     if high < threshold:
         return Verdict.FLAT, "The whole interval lies below the threshold."
-    if low <= threshold:
+    if low <= threshold and not _climbs(x, y, threshold):
         return Verdict.UNDECIDED, "The interval contains the threshold; more samples narrow it."
     half = len(x) // 2
     early_slope, _ = theil_sen(x[:half], y[:half])
     late_slope, _ = theil_sen(x[half:], y[half:])
     if late_slope <= max(threshold, FADING_FRACTION * max(slope, early_slope)):
         return Verdict.UNDECIDED, "It grew, but fades towards the end: a long warm-up, perhaps. Run longer."
+    if low <= threshold:
+        return Verdict.GROWING, f"It rises in each of {CLIMB_PARTS} parts of the run, and still grows at the end."
     return Verdict.GROWING, "The whole interval lies above the threshold, and it still grows at the end."
+
+
+def _climbs(x: FloatArray, y: FloatArray, threshold: float) -> bool:
+    """Whether every part of the series lies above the one before, by more than the threshold.
+
+    A straight rise with one fall in it (a garbage collection, say) has few independent readings, and so an interval
+    without end; noise that wanders rises so often in a row once in thousands of runs.
+    """
+    if len(x) < MIN_SAMPLES_PER_PART * CLIMB_PARTS:
+        return False
+    places, levels = (np.array([np.median(part) for part in np.array_split(v, CLIMB_PARTS)]) for v in (x, y))
+    return bool((np.diff(levels) > threshold * np.diff(places)).all())

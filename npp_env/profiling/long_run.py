@@ -30,9 +30,11 @@ from npp_env.profiling.process_memory import read_page_memory
 from npp_env.profiling.soak import ACTION_SHARES
 from npp_env.profiling.thinning import ThinningTable
 
-FORMAT = "npp_env long run 1"
-PASSES = 3
-"""How often the levels are gone through; the first pass loads them, the others meet nothing new."""
+FORMAT = "npp_env long run 2"
+PASSES = 8
+"""How often the levels are gone through; the first pass loads them, the others meet nothing new. Memory rises and falls
+with the levels of a pass, and is judged by its low points: so few passes that these decide nothing are no use.
+"""
 FRAME_SKIP, HOLD_STEPS = 10, 2
 """Most of the time goes into ticks, not into observations."""
 KEYS = ("game_state", "entity_states", "switch_states", "spatial_context", "action_mask")

@@ -12,13 +12,14 @@ from npp_env.profiling.compare import Comparison
 from npp_env.profiling.growth import Verdict
 from npp_env.profiling.phases import PhaseReport
 from npp_env.profiling.process_memory import MEBIBYTE
-from npp_env.profiling.profile import OwnerCurves, Profile
+from npp_env.profiling.profile import Profile
 from npp_env.profiling.report import COLUMN_TITLES, chosen_rows
 from npp_env.profiling.report_style import SCRIPT, STYLE
 from npp_env.runtime.memory import MemoryReport
 
 CURVES = ("uss_bytes", "rss_bytes", "pss_bytes", "heap_bytes", "traced_bytes", "cuda_allocated_bytes", "cpu_bytes")
 MAX_LAYERS = 8
+SHARED_NOTE = "compiled levels: one copy for all environments of the process, and of the host where they are in files"
 VERDICT_NOTES = {
     Verdict.FLAT: "nothing grows",
     Verdict.GROWING: "memory grows with the steps",
@@ -36,9 +37,11 @@ def format_html(profile: Profile, comparison: Comparison | None = None) -> str:
         _cards(profile),
         '<div class="grid2">',
         _panel("Growth over the run", _memory_chart(profile), _fit_text(profile)),
-        _panel("Bytes by owner", _owner_chart(profile.owner_history), "what npp_env itself holds, by part"),
+        _panel("Its own bytes, by owner", _owner_chart(profile, shared=False), "what no other environment holds"),
         _panel("Steps per second", _speed_chart(profile), html.escape(profile.speed_text)),
+        _panel("Shared bytes, by owner", _owner_chart(profile, shared=True), SHARED_NOTE),
         _panel("Owners at the end", _owner_table(profile.owners), ""),
+        _panel("Cost of the tracker", _tracker_text(profile), ""),
         "</div>",
     ]
     if comparison is not None:
@@ -136,13 +139,32 @@ def _speed_chart(profile: Profile) -> str:
     return line_chart(curves, unit="steps/s", from_zero=True)
 
 
-def _owner_chart(history: OwnerCurves) -> str:
-    ranked = sorted(history.owners.items(), key=lambda item: -max(item[1], default=0))
-    layers = [(name, [value / MEBIBYTE for value in values]) for name, values in ranked[:MAX_LAYERS]]
+def _owner_chart(profile: Profile, *, shared: bool) -> str:
+    """The bytes of the owners that share all they hold, or of the others."""
+    totals = profile.owners.by_owner() if profile.owners is not None else {}
+    common = {name for name, total in totals.items() if total.private_bytes == 0 and total.shared_bytes > 0}
+    chosen = {name: values for name, values in profile.owner_history.owners.items() if (name in common) == shared}
+    ranked = sorted(chosen.items(), key=lambda item: -max(item[1], default=0))
+    divisor, unit = (
+        (MEBIBYTE, "MB") if max((max(v, default=0) for v in chosen.values()), default=0) > MEBIBYTE else (1024, "KB")
+    )
+    layers = [(name, [value / divisor for value in values]) for name, values in ranked[:MAX_LAYERS]]
     rest = [values for _, values in ranked[MAX_LAYERS:]]
     if rest:
-        layers.append((f"{len(rest)} others", [sum(column) / MEBIBYTE for column in zip(*rest, strict=True)]))
-    return stacked_chart(history.step, layers, unit="MB")
+        layers.append((f"{len(rest)} others", [sum(column) / divisor for column in zip(*rest, strict=True)]))
+    return stacked_chart(profile.owner_history.step, layers, unit=unit)
+
+
+def _tracker_text(profile: Profile) -> str:
+    """What the measuring itself took, and why."""
+    count = len(profile.samples["step"])
+    tools = " and ".join(profile.tools)
+    slower = f" {html.escape(tools)} slowed the program down as well." if tools else ""
+    return (
+        f"<p>{profile.tracker.cost_seconds:.2f} s for {count} snapshots, {profile.tracker.cost_fraction:.1%} of the "
+        f"run. A profile takes every snapshot that was asked for, in full: it reads the pages of the whole process and "
+        f"asks every owner.{slower} In a training loop the tracker spaces its snapshots, and stays below 2 %.</p>"
+    )
 
 
 def _owner_table(report: MemoryReport | None) -> str:

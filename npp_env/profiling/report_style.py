@@ -23,7 +23,7 @@ h1 { font-size: 20px; margin: 0; } h2 { font-size: 14px; margin: 0 0 6px; }
 section { padding: 10px 14px 12px; margin-bottom: 12px; min-width: 0; }
 .grid2 { display: grid; grid-template-columns: 1fr 1fr; gap: 0 12px; } .grid2.inner { align-items: start; }
 .plot { position: relative; } svg.chart { width: 100%; height: auto; display: block; }
-svg text { font-size: 12px; fill: var(--soft); } svg text.small { font-size: 11px; }
+svg text { font-size: 19px; fill: #3f4b58; } svg text.small { font-size: 17px; }
 svg .grid { stroke: #e8edf2; } svg .axis { stroke: #93a1b0; } svg .cursor { stroke: #93a1b0; }
 .legend { display: flex; flex-wrap: wrap; gap: 2px 14px; font-size: 12px; color: var(--soft); }
 .legend i { display: inline-block; width: 14px; height: 4px; margin-right: 5px; vertical-align: middle; }

@@ -71,12 +71,14 @@ class ProfileResult:
         profile: All data, as written to `memory.json`.
         stats_text: Output of cProfile; empty where it did not run.
         tracker: The tracker with its samples.
+        interrupted: Whether Ctrl-C ended it early; what was gathered until then is there.
         files: Reports written so far.
     """
 
     profile: Profile
     stats_text: str
     tracker: MemoryTracker
+    interrupted: bool = False
     files: list[Path] = field(default_factory=list)
 
     @property
@@ -129,7 +131,8 @@ def profile_loop(
     """Call `step_callable` many times, and account for the memory it takes.
 
     Every requested snapshot is taken, whatever it costs: this is a profile, not a training run. Only the live
-    tensors, where torch is loaded, are counted in at most 33 of them, evenly spaced.
+    tensors, where torch is loaded, are counted in at most 33 of them, evenly spaced. Ctrl-C ends it early, in good
+    order: the result says so.
 
     Args:
         step_callable: Does one step. `with tracker.phase(...)` inside it needs a tracker of its own.
@@ -160,6 +163,7 @@ def profile_loop(
         _Observer(snapshot_interval, owners).observe(0, with_tensors=False)
         observer = _Observer(snapshot_interval, owners)
         first_sites = SiteLedger() if with_tracemalloc else None
+        interrupted = False
         done, begin = 0, time.perf_counter()
         tensor_interval = snapshot_interval * math.ceil(steps / snapshot_interval / (MAX_TENSOR_READINGS - 1))
         while done < steps:
@@ -167,7 +171,11 @@ def profile_loop(
             observer.observe(done, with_tensors=done % tensor_interval == 0)
             if guard is not None and not guard.check():
                 break
-            _run_steps(step_callable, count, profiler)
+            try:
+                _run_steps(step_callable, count, profiler)
+            except KeyboardInterrupt:
+                interrupted = True
+                break
             done += count
             advance(count)
         observer.observe(done, with_tensors=True)
@@ -189,7 +197,7 @@ def profile_loop(
         owners=observer.report,
         owner_history=observer.history.curves(),
     )
-    result = ProfileResult(profile, _stats_text(profiler), tracker)
+    result = ProfileResult(profile, _stats_text(profiler), tracker, interrupted)
     if out_dir is not None:
         result.write(out_dir)
     return result
@@ -251,7 +259,8 @@ def _progress_bar(steps: int, wanted: bool) -> Iterator[Callable[[int], object]]
         yield lambda count: None
         return
     tqdm: Any = importlib.import_module("tqdm").tqdm
-    with tqdm(total=steps, unit="step", desc="profiling") as bar:
+    # Only a terminal gets a bar.
+    with tqdm(total=steps, unit=" steps", desc="profiling", disable=None, leave=False) as bar:
         yield bar.update
 
 

@@ -161,7 +161,7 @@ def _read_process_snapshot(path: Path, step: int, max_file_bytes: int) -> Snapsh
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SnapshotError(f"{path.name}: not a snapshot of npp_env")
     total = data.get("uss_bytes") or data.get("rss_bytes")
-    if total is None or not _is_count(total):
+    if total is None or not is_count(total):
         raise SnapshotError(f"{path.name}: holds neither uss_bytes nor rss_bytes, as a whole number up to {MAX_BYTES}")
     torch: Any = data.get("torch")
     torch = torch if isinstance(torch, dict) else {}
@@ -170,12 +170,13 @@ def _read_process_snapshot(path: Path, step: int, max_file_bytes: int) -> Snapsh
         "large_pool_bytes": torch.get("cuda_large_pool_bytes", 0),
         "block_count": torch.get("cuda_active_blocks") or data.get("python_blocks") or 0,
     }
-    if not all(map(_is_count, counts.values())):
+    if not all(map(is_count, counts.values())):
         raise SnapshotError(f"{path.name}: a count is not a whole number up to {MAX_BYTES}")
     return SnapshotRow(step=step, total_active_bytes=total, **counts)
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
+    """Whether something can be a number of bytes or blocks."""
     return type(value) is int and 0 <= value <= MAX_BYTES
 
 

@@ -7,6 +7,7 @@ from npp_env.recording.compact import read_recording, write_recording
 from npp_env.recording.files import (
     MAX_FILE_BYTES,
     RECORDING_SUFFIX,
+    SHIPPED_FRAME_SKIPS,
     load_recording,
     load_shipped_recording,
     save_recording,
@@ -19,6 +20,7 @@ __all__ = [
     "MAX_FRAMES",
     "OUTCOMES",
     "RECORDING_SUFFIX",
+    "SHIPPED_FRAME_SKIPS",
     "Recording",
     "load_recording",
     "load_shipped_recording",

@@ -6,8 +6,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from npp_env.render.palette import DANGER, HEADBAND, NINJA, Colour
 from npp_env.render.pen import Pen, Point
 from npp_env.sim.outcome import NinjaState
@@ -17,8 +15,6 @@ _THIGH, _SHIN = 5.0, 5.0
 _TORSO = 5.4
 _HEAD_RADIUS = 2.9
 _STRIDE_PX = 7.0
-_PATCH_PX = 40
-_FINE = 4
 _FAR_PX = 4000.0
 _FAST_PX = 30.0
 _SOLE_PX = 9.2
@@ -114,26 +110,14 @@ def _running(phase: float, speed: float) -> Pose:
 
 def draw_ninja(pen: Pen, ninja: Any, body_colour: Colour = NINJA, band_colour: Colour = HEADBAND) -> None:
     """Draw a ninja (a `NINJA` scalar) where it is."""
-    import cv2
-
     x, y = float(ninja["x"]), float(ninja["y"])
     if not (abs(x) < _FAR_PX and abs(y) < _FAR_PX):
         return
     if int(ninja["state"]) == NinjaState.DEAD:
         _draw_burst(pen, x, y)
-    column, row = math.floor(x), math.floor(y)
-    body, band = (np.zeros((_PATCH_PX * _FINE, _PATCH_PX * _FINE), np.uint8) for _ in range(2))
-    centre = (_PATCH_PX / 2 + x - column, _PATCH_PX / 2 + y - row)
-    for stroke in strokes(ninja):
-        # Thin limbs need finer lines than one pixel allows: drawn four times as large, then averaged.
-        points = [((centre[0] + dx) * _FINE, (centre[1] + dy) * _FINE) for dx, dy in stroke.points]
-        target = band if stroke.is_band else body
-        corners = np.array([(round(16 * a), round(16 * b)) for a, b in points], np.int32)
-        cv2.polylines(target, [corners], False, 255, round(stroke.width * _FINE), cv2.LINE_AA, 4)
-    for mask, colour in ((body, body_colour), (band, band_colour)):
-        share = cv2.resize(mask, (_PATCH_PX, _PATCH_PX), interpolation=cv2.INTER_AREA).astype(np.float32)
-        share *= np.float32(1 / 255)
-        pen.stamp(column - _PATCH_PX // 2, row - _PATCH_PX // 2, share[..., None], colour)
+    figure = strokes(ninja)
+    for is_band, colour in ((False, body_colour), (True, band_colour)):
+        pen.brush((x, y), [(stroke.points, stroke.width) for stroke in figure if stroke.is_band is is_band], colour)
 
 
 class Stroke(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.opencv import load_cv2
 from npp_env.render.palette import Colour
 
 Point = tuple[float, float]
@@ -18,6 +19,9 @@ _SHIFT = 4
 _ONE = 1 << _SHIFT
 _FAR_PX = 4000.0
 _PHASES = 4
+_LETTERS = 0.42
+_PATCH_PX = 40
+_FINE = 4
 
 
 def _fixed(value: float) -> int:
@@ -35,10 +39,8 @@ class Pen:
     """
 
     def __init__(self, picture: NDArray[np.uint8]) -> None:
-        import cv2
-
         self.picture = picture
-        self._cv2: Any = cv2
+        self._cv2: Any = load_cv2()
 
     def disc(self, x: float, y: float, radius: float, colour: Colour) -> None:
         """Fill a disc."""
@@ -90,18 +92,45 @@ class Pen:
         """Outline an axis-aligned box around (x, y)."""
         self.outline(box_corners(x, y, half_width, half_height), colour, width)
 
+    def brush(self, place: Point, lines: Sequence[tuple[Sequence[Point], float]], colour: Colour) -> None:
+        """Draw lines that may be thinner than a pixel, each through points around a place that are at most 20 px away.
+
+        Args:
+            place: What the points are relative to.
+            lines: Points and width of each.
+            colour: Of all of them.
+        """
+        column, row = math.floor(place[0]), math.floor(place[1])
+        mask = np.zeros((_PATCH_PX * _FINE, _PATCH_PX * _FINE), np.uint8)
+        centre = (_PATCH_PX / 2 + place[0] - column, _PATCH_PX / 2 + place[1] - row)
+        for points, width in lines:
+            # Thin limbs need finer lines than one pixel allows: drawn four times as large, then averaged.
+            fine = [((centre[0] + dx) * _FINE, (centre[1] + dy) * _FINE) for dx, dy in points]
+            corners = np.array([(round(16 * a), round(16 * b)) for a, b in fine], np.int32)
+            self._cv2.polylines(mask, [corners], False, 255, round(width * _FINE), self._cv2.LINE_AA, 4)
+        small = self._cv2.resize(mask, (_PATCH_PX, _PATCH_PX), interpolation=self._cv2.INTER_AREA)
+        share = small.astype(np.float32) * np.float32(1 / 255)
+        self.stamp(column - _PATCH_PX // 2, row - _PATCH_PX // 2, share[..., None], colour)
+
     def text(self, x: int, y: int, text: str, colour: Colour, *, right: bool = False) -> None:
         """Write a line of text with its base line at y, from x on or up to x."""
-        font, size = self._cv2.FONT_HERSHEY_SIMPLEX, 0.42
-        printable = text.encode("ascii", "replace").decode("ascii")
         if right:
-            (width, _), _ = self._cv2.getTextSize(printable, font, size, 1)
-            x -= width
-        self._cv2.putText(self.picture, printable, (x, y), font, size, colour, 1, self._cv2.LINE_AA)
+            x -= self.text_width(text)
+        font = self._cv2.FONT_HERSHEY_SIMPLEX
+        self._cv2.putText(self.picture, _printable(text), (x, y), font, _LETTERS, colour, 1, self._cv2.LINE_AA)
+
+    def text_width(self, text: str) -> int:
+        """Pixels that a line of text takes."""
+        (width, _), _ = self._cv2.getTextSize(_printable(text), self._cv2.FONT_HERSHEY_SIMPLEX, _LETTERS, 1)
+        return int(width)
 
     @staticmethod
     def _corners(points: Sequence[Point]) -> NDArray[np.int32]:
         return np.array([(_fixed(x), _fixed(y)) for x, y in points], np.int32)
+
+
+def _printable(text: str) -> str:
+    return text.encode("ascii", "replace").decode("ascii")
 
 
 def box_corners(x: float, y: float, half_width: float, half_height: float) -> list[Point]:

@@ -11,6 +11,7 @@ from npp_env.errors import NppError
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
+from npp_env.opencv import load_cv2
 from npp_env.render import palette
 from npp_env.render.entity_shapes import SHAPES
 from npp_env.render.frames import aim_and_shot
@@ -29,20 +30,26 @@ _EDGE_PX = 3
 _OUTCOME_COLOURS = {Outcome.DIED: palette.HUD_DIED, Outcome.WON: palette.HUD_WON}
 
 
-def build_rgb_background(level: Level) -> NDArray[np.uint8]:
-    """Draw the tiles of a level and what is not simulated, all that never changes; a fresh array (600, 1056, 3)."""
-    import cv2
-
-    solid = level_coverage(level, TILE_PX)
+def build_rgb_tiles(level: Level, tile_px: int = TILE_PX) -> NDArray[np.uint8]:
+    """Draw the tiles of a level, so many pixels wide; a fresh array (25 * tile_px, 44 * tile_px, 3)."""
+    cv2 = load_cv2()
+    solid = level_coverage(level, tile_px)
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (_EDGE_PX, _EDGE_PX))
-    # The world does not end at the picture's border, so nothing is worn away there.
-    core = cv2.erode(solid, kernel, borderType=cv2.BORDER_REPLICATE)
-    core = cv2.erode(core, kernel, borderType=cv2.BORDER_REPLICATE)
+    core: Any = solid
+    for _ in range(2 * tile_px // TILE_PX):
+        # The world does not end at the picture's border, so nothing is worn away there.
+        core = cv2.erode(core, kernel, borderType=cv2.BORDER_REPLICATE)
     share = solid[..., None] / 255.0
     inner = core[..., None] / 255.0
     wall = palette.WALL_EDGE + (np.array(palette.WALL, np.float64) - palette.WALL_EDGE) * inner
     blended = palette.EMPTY + (wall - palette.EMPTY) * share
     picture: NDArray[np.uint8] = np.rint(blended).astype(np.uint8)
+    return picture
+
+
+def build_rgb_background(level: Level) -> NDArray[np.uint8]:
+    """Draw the tiles of a level and what is not simulated, all that never changes; a fresh array (600, 1056, 3)."""
+    picture = build_rgb_tiles(level)
     draw_outlines(Pen(picture), level)
     return picture
 
@@ -59,6 +66,7 @@ def draw_rgb(
     *,
     hud: bool = True,
     footer: str = "",
+    clock: int | None = None,
     cache: LevelCache | None = None,
 ) -> NDArray[np.uint8]:
     """Draw the picture of a state.
@@ -70,6 +78,7 @@ def draw_rgb(
         out: uint8 (600, 1056, 3), contiguous, to draw into; a fresh array if None.
         hud: Write the level's name, frame, gold and outcome over the wall at the top.
         footer: A line to write over the wall at the bottom.
+        clock: The frame that is written, where the clock does not go on with the world; that of the state if None.
         cache: Where the drawn tiles are kept; the process's own if None.
 
     Returns:
@@ -95,7 +104,7 @@ def draw_rgb(
     for shown in layers[2]:
         SHAPES[int(shown.row["kind"])][1](pen, shown)
     if hud:
-        draw_hud(pen, level, geometry, ninja)
+        draw_hud(pen, level, geometry, ninja, clock)
     if footer:
         pen.text(30, PICTURE_SHAPE[0] - 8, footer, palette.HUD_TEXT)
     return out
@@ -117,10 +126,10 @@ def entities_by_layer(geometry: Geometry, state: NDArray[np.uint8]) -> list[list
     return layers
 
 
-def draw_hud(pen: Pen, level: Level, geometry: Geometry, ninja: Any) -> None:
+def draw_hud(pen: Pen, level: Level, geometry: Geometry, ninja: Any, clock: int | None = None) -> None:
     """Write name, gold, frame and outcome into the wall above the level, where nothing ever happens."""
     gold_total = int((geometry["entities"]["kind"] == EntityKind.GOLD).sum())
-    frame, base = int(ninja["frame"]), 16
+    frame, base = int(ninja["frame"]) if clock is None else clock, 16
     pen.text(30, base, level.name or "untitled", palette.HUD_TEXT)
     pen.text(1026, base, f"frame {frame:5d}   {frame / 60:6.2f} s", palette.HUD_TEXT, right=True)
     if gold_total:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import importlib
+import io
 import itertools
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import MissingDependencyError, NppError, RecordingError
+from npp_env.level.whole_file import whole_file, write_whole
+from npp_env.opencv import load_cv2
 from npp_env.recording import Recording
 from npp_env.render import palette
 from npp_env.render.picture import draw_rgb
@@ -57,9 +60,10 @@ def write_video(
         raise NppError(f"{os.fspath(path)}: a video needs at least one picture")
     everything = itertools.chain([first], pictures)
     if suffix == GIF_SUFFIX:
-        _write_gif(path, everything, fps, colours)
+        write_whole(path, _gif(everything, fps, colours))
     else:
-        _write_mp4(path, everything, fps)
+        with whole_file(path) as temporary:
+            _write_mp4(temporary, everything, fps)
 
 
 def record_video(
@@ -69,6 +73,7 @@ def record_video(
     every: int | None = None,
     scale: float | None = None,
     hud: bool = True,
+    on_frame: Callable[[int], object] | None = None,
 ) -> None:
     """Play a recording and write it as a video that runs at the speed of the game.
 
@@ -78,6 +83,7 @@ def record_video(
         every: Show every so many frames; None for each in an MP4 and every second in a GIF.
         scale: Size relative to 1056 x 600; None for full size in an MP4 and half in a GIF.
         hud: Write name, frame, gold and outcome into the pictures.
+        on_frame: Called with the number of game frames that are drawn already.
 
     Raises:
         RecordingError: The recording has no level.
@@ -92,7 +98,17 @@ def record_video(
     if not 0.05 <= scale <= 4:
         raise NppError(f"scale is {scale}; it must lie in 0.05..4")
     frames = recording_frames(recording, every=every, scale=scale, hud=hud)
+    if on_frame is not None:
+        frames = _counted(frames, every, on_frame)
     write_video(path, frames, GAME_FRAMES_PER_SECOND / every, colours=gif_palette())
+
+
+def _counted(
+    frames: Iterator[NDArray[np.uint8]], every: int, on_frame: Callable[[int], object]
+) -> Iterator[NDArray[np.uint8]]:
+    for number, frame in enumerate(frames):
+        on_frame(number * every)
+        yield frame
 
 
 def recording_frames(
@@ -116,30 +132,31 @@ def recording_frames(
 def _play(level: Any, inputs: NDArray[np.uint8], every: int, scale: float, hud: bool) -> Iterator[NDArray[np.uint8]]:
     simulation = Simulation(level)
 
-    def picture() -> NDArray[np.uint8]:
-        return _resized(draw_rgb(level, simulation.geometry, simulation.state, hud=hud), scale)
+    def picture(clock: int | None = None) -> NDArray[np.uint8]:
+        return _resized(draw_rgb(level, simulation.geometry, simulation.state, hud=hud, clock=clock), scale)
 
     yield picture()
     frame = 0
     for byte in inputs.tolist():
         simulation.advance(byte & 7)
         frame += 1
-        if frame % every == 0:
-            yield picture()
         if simulation.outcome != "alive":
             break
-    for _ in range(LINGER_FRAMES):
-        simulation.advance(0, stop=False)
-        frame += 1
         if frame % every == 0:
             yield picture()
+    # The frame of the outcome is shown whatever `every` is, and the clock stops there; the world goes on for a while.
+    if frame % every or simulation.outcome != "alive":
+        yield picture()
+    for later in range(1, LINGER_FRAMES + 1):
+        simulation.advance(0, stop=False)
+        if later % every == 0:
+            yield picture(frame)
 
 
 def _resized(picture: NDArray[np.uint8], scale: float) -> NDArray[np.uint8]:
     if scale == 1:
         return picture
-    import cv2
-
+    cv2 = load_cv2()
     height, width = picture.shape[:2]
     # Video codecs want even sides.
     size = (2 * max(round(width * scale / 2), 1), 2 * max(round(height * scale / 2), 1))
@@ -163,12 +180,7 @@ def _write_mp4(path: str | os.PathLike[str], frames: Iterable[NDArray[np.uint8]]
             writer.append_data(frame)
 
 
-def _write_gif(
-    path: str | os.PathLike[str],
-    frames: Iterable[NDArray[np.uint8]],
-    fps: float,
-    colours: NDArray[np.uint8] | None,
-) -> None:
+def _gif(frames: Iterable[NDArray[np.uint8]], fps: float, colours: NDArray[np.uint8] | None) -> bytes:
     try:
         from PIL import Image
     except ImportError as error:
@@ -184,8 +196,9 @@ def _write_gif(
         if table is None:
             table = image.quantize(256)
         images.append(image.quantize(palette=table, dither=Image.Dither.NONE))
+    content = io.BytesIO()
     images[0].save(
-        os.fspath(path),
+        content,
         format="GIF",
         save_all=True,
         append_images=images[1:],
@@ -193,6 +206,7 @@ def _write_gif(
         loop=0,
         disposal=1,
     )
+    return content.getvalue()
 
 
 def gif_durations(count: int, fps: float) -> list[int]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +22,11 @@ _FIRST_SLOTS = 32
 
 
 class _Block:
-    """Rows of one width that are claimed and released."""
+    """Rows of one width that are claimed and released; in a mapped file that has no name, if there is a folder."""
 
-    def __init__(self, width: int) -> None:
-        self.rows = np.zeros((0, width), np.uint8)
+    def __init__(self, width: int, folder: Path | None) -> None:
+        self.rows: NDArray[np.uint8] = np.zeros((0, width), np.uint8)
+        self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._used = 0
         self._free: list[int] = []
 
@@ -35,12 +39,19 @@ class _Block:
         fresh = count - len(reused)
         needed = self._used + fresh
         if needed > len(self.rows):
-            slots = max(needed, int(len(self.rows) * _GROWTH), _FIRST_SLOTS)
-            # In place: at no time are there two copies. Nobody else holds a view of the rows.
-            self.rows.resize((slots, self.rows.shape[1]), refcheck=False)
+            self._grow(max(needed, int(len(self.rows) * _GROWTH), _FIRST_SLOTS))
         claimed = np.array([*reused, *range(self._used, needed)], np.int32)
         self._used = needed
         return claimed
+
+    def _grow(self, slots: int) -> None:
+        shape = (slots, self.rows.shape[1])
+        if self._file is None:
+            # In place: at no time are there two copies. Nobody else holds a view of the rows.
+            self.rows.resize(shape, refcheck=False)
+        else:
+            self._file.truncate(slots * shape[1])
+            self.rows = np.memmap(self._file, np.uint8, "r+", shape=shape)
 
     def release(self, slots: NDArray[np.int32]) -> None:
         self._free.extend(slots.tolist())
@@ -48,6 +59,18 @@ class _Block:
     def clear(self) -> None:
         self._used = 0
         self._free = []
+
+    def used_rows(self) -> NDArray[np.uint8]:
+        return self.rows[: self._used]
+
+    def hold(self, rows: NDArray[np.uint8], taken: NDArray[np.int32]) -> None:
+        """Hold these rows, of which those not taken are free."""
+        self.clear()
+        self.claim(len(rows))
+        self.rows[: len(rows)] = rows
+        free = np.ones(len(rows), np.bool_)
+        free[taken] = False
+        self._free = np.flatnonzero(free).tolist()
 
 
 class StateStore:
@@ -57,6 +80,7 @@ class StateStore:
         steps: Steps of the ring.
         num_envs: Environments.
         length: Bytes of a row.
+        folder: Where the rows lie in mapped files without a name, which go with the process; None for memory.
 
     Example:
         >>> store = StateStore(steps=4, num_envs=2, length=100)
@@ -67,13 +91,14 @@ class StateStore:
 
     dtype = np.dtype(np.uint8)
 
-    def __init__(self, steps: int, num_envs: int, length: int) -> None:
+    def __init__(self, steps: int, num_envs: int, length: int, folder: Path | None = None) -> None:
         if min(steps, num_envs, length) < 1:
             raise NppError(f"{steps} steps of {num_envs} environments, {length} bytes; each must be at least 1")
         self.shape = (steps, num_envs, length)
         self._class = np.zeros((steps, num_envs), np.uint16)  # 0 for a row of zeros
         self._slot = np.zeros((steps, num_envs), np.int32)
         self._blocks: dict[int, _Block] = {}
+        self._folder = folder
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -115,7 +140,7 @@ class StateStore:
     def _block(self, number: int) -> _Block:
         block = self._blocks.get(number)
         if block is None:
-            block = self._blocks[number] = _Block(min(number * CLASS_BYTES, self.shape[2]))
+            block = self._blocks[number] = _Block(min(number * CLASS_BYTES, self.shape[2]), self._folder)
         return block
 
     def __getitem__(self, index: Any) -> NDArray[np.uint8]:
@@ -146,3 +171,23 @@ class StateStore:
                 out[chosen, :width] = rows[slots[chosen]]
             out[chosen, width:] = 0
         return out
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All that is stored, by name, for `restore`; views."""
+        blocks = {f"block/{number}": block.used_rows() for number, block in self._blocks.items()}
+        return {"class": self._class, "slot": self._slot, **blocks}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Store again what `arrays` gave, in place of all else.
+
+        Raises:
+            NppError: It is of a store of another shape.
+        """
+        if arrays["class"].shape != self._class.shape:
+            raise NppError(f"states of {arrays['class'].shape} steps and environments; they must be {self.shape[:2]}")
+        self.clear()
+        self._class[...], self._slot[...] = arrays["class"], arrays["slot"]
+        for name, rows in arrays.items():
+            if name.startswith("block/"):
+                number = int(name.removeprefix("block/"))
+                self._block(number).hold(rows, self._slot[self._class == number])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 import weakref
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,13 @@ from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
 from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
+from npp_env.runtime.arguments import levels_by_environment
 from npp_env.runtime.engine import Engine
 from npp_env.runtime.episode_rows import HELD
 from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
-from npp_env.runtime.sampling import LevelSampling, UniformSampling
+from npp_env.runtime.sampling import UniformSampling, parse_sampling
 from npp_env.sim.doors import door_configuration
+from npp_env.sim.outcome import NinjaState
 from npp_env.sim.views import ninja_view
 
 MAX_LIMIT_FRAMES = 2**31 - 1
@@ -55,19 +57,6 @@ def limit_frames_of(level: Level, configured: int | str | None) -> int:
     return int(configured)
 
 
-def checked_options(options: Any) -> dict[str, Any]:
-    """The options of a reset as a fresh dictionary.
-
-    Raises:
-        ConfigError: They are no mapping.
-    """
-    if options is None:
-        return {}
-    if not isinstance(options, Mapping):
-        raise ConfigError(f"options is {shorten(options)}; it must be None or a dictionary, such as {{'level': 3}}")
-    return dict(options)
-
-
 def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
     """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
     levels = overrides.get("levels")
@@ -85,7 +74,7 @@ class Episodes:
         config: The configuration.
         num_envs: Number of environments.
         levels: Replaces the levels that the configuration names.
-        sampling: How the level of an episode is chosen; uniformly by default.
+        sampling: How the level of an episode is chosen, as `parse_sampling` takes it; uniformly by default.
         max_frames: Truncates episodes in addition to the limit of the configuration.
         cache: Where compiled levels are kept; the process's own by default.
     """
@@ -95,7 +84,7 @@ class Episodes:
         config: EnvironmentConfig,
         num_envs: int,
         levels: LevelSet | None = None,
-        sampling: LevelSampling | None = None,
+        sampling: Any = None,
         *,
         max_frames: int | None = None,
         cache: LevelCache | None = None,
@@ -104,9 +93,14 @@ class Episodes:
         self.cache = cache_in(config.cache_directory) if cache is None else cache
         self.levels = level_set_of(config.levels) if levels is None else levels
         self._doubts_told = 0
-        if self.levels.is_finite:
+        if self.levels.is_finite and not self.levels.is_made:
             self._tell_doubts(self.levels.types())
-        self.sampling = UniformSampling() if sampling is None else sampling
+        self.sampling = parse_sampling(sampling)
+        if hasattr(self.sampling, "prepare"):
+            self.sampling.prepare(num_envs, self.num_levels)
+        self._record = getattr(self.sampling, "record", None)
+        # Whether the present episode is recorded already, because beginning the next was cut off.
+        self._recorded = np.zeros(0 if self._record is None else num_envs, np.bool_)
         self._max_frames = max_frames
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         self._capacity = max(2 * num_envs, _SPARE_LEVELS)
@@ -163,7 +157,7 @@ class Episodes:
             warnings.warn(message, LevelWarning, stacklevel=4)
 
     def _load(self, level: Level, index: int) -> LevelResources:
-        # What an endless set, or a level from outside the set, holds comes to light here.
+        # What a set of levels that are made, or a level from outside the set, holds comes to light here.
         self._tell_doubts((type_bits(level.records[:, 0]),))
         limit = limit_frames_of(level, self.config.max_episode_frames)
         if self._max_frames is not None:
@@ -177,13 +171,20 @@ class Episodes:
         return found
 
     def foreign(self, level: Level | str) -> LevelResources:
-        """What a level outside the set needs, given as an object or as a specification of exactly one level."""
-        if isinstance(level, Level):
-            return self._load(level, FOREIGN_LEVEL)
+        """What a level needs that is given as an object or as a specification of exactly one level.
+
+        It has its number if it is in the set.
+        """
         found = LevelSet.parse(level)
         if not found.is_finite or len(found) != 1:
             raise LevelError(f"{level!r} names {len(found) if found.is_finite else 'endless'} levels; give one")
-        return self._load(found[0], FOREIGN_LEVEL)
+        number = self.levels.find(found)
+        return self._load(found[0], FOREIGN_LEVEL) if number is None else self.resources(number)
+
+    def level_name(self, i: int) -> str:
+        """What the level of environment i is called in the set; a level from outside by its own name."""
+        item = self.resources_of(i)
+        return item.level.name if item.index == FOREIGN_LEVEL else self.levels.name_of(item.index)
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
@@ -204,26 +205,34 @@ class Episodes:
         self,
         indices: NDArray[np.int64],
         randoms: Iterable[np.random.Generator | None],
-        options: Mapping[str, Any] | None = None,
+        level: Any = None,
+        seeded: Sequence[int] = (),
     ) -> None:
         """Begin episodes at the wish of the caller.
 
         Args:
             indices: The environments.
             randoms: For each of them what its next levels are drawn from, or None to go on as before.
-            options: `level` chooses the level: its number in the level set, a specification of one level, or a `Level`.
+            level: Chooses the level: its number in the level set, a specification of one level, or a `Level`; or a list
+                of these, or None, one for each environment.
+            seeded: Those that the caller gave a seed: a sampling that learns begins anew for them.
         """
-        level = self._level_option(checked_options(options).get("level"))
+        each = levels_by_environment(level, self.engine.num_envs)
+        wanted = [level] * len(indices) if each is None else [each[i] for i in indices.tolist()]
+        chosen = [self._level_option(one) for one in wanted]
+        if seeded:
+            self._forget_outcomes(list(seeded))
+        self._record_outcomes(indices)
         keys, episodes = self.keys[indices], self.episodes[indices] + 1
         for k, random in enumerate(randoms):
             if random is not None:
                 keys[k], episodes[k] = random.integers(2**63), 0
-        self._begin(indices, keys, episodes, level, fresh=False)
+        self._begin(indices, keys, episodes, chosen, fresh=False)
 
     def _level_option(self, level: Any) -> LevelResources | None:
         if level is None:
             return None
-        if isinstance(level, (int, np.integer)) and not isinstance(level, bool):
+        if isinstance(level, (int, np.integer)) and not isinstance(level, (bool, np.bool_)):
             if not 0 <= level < self.num_levels:
                 raise ConfigError(
                     f"options['level'] is {shorten(level)}; the level set has numbers 0 to {self.num_levels - 1}"
@@ -243,26 +252,50 @@ class Episodes:
             fresh: Whether their next step is their beginning, and plays nothing.
         """
         uniform = type(self.sampling) is UniformSampling
+        self._record_outcomes(indices)
         if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
-            self._begin(indices, self.keys[indices], self.episodes[indices] + 1, None, fresh=fresh)
+            drawn = [None] * len(indices)
+            self._begin(indices, self.keys[indices], self.episodes[indices] + 1, drawn, fresh=fresh)
 
     def _begin(
         self,
         indices: NDArray[np.int64],
         keys: NDArray[np.uint64],
         episodes: NDArray[np.int64],
-        level: LevelResources | None,
+        wanted: Sequence[LevelResources | None],
         *,
         fresh: bool,
     ) -> None:
         """Choose and load first, which may fail; then begin everything at once, which cannot."""
-        if level is not None:
-            chosen = [level.prepared()] * len(indices)
-        else:
-            drawn = zip(indices.tolist(), keys.tolist(), episodes.tolist(), strict=True)
-            numbers = [self.sampling.choose(i, key, episode, self.num_levels) for i, key, episode in drawn]
-            chosen = [self.resources(number).prepared() for number in numbers]
+        chosen = []
+        for i, key, episode, item in zip(indices.tolist(), keys.tolist(), episodes.tolist(), wanted, strict=True):
+            if item is None:
+                item = self.resources(self.sampling.choose(i, key, episode, self.num_levels))
+            chosen.append(item.prepared())
         self.engine.begin(indices, chosen, keys, episodes, fresh)
+        if self._record is not None:
+            self._recorded[indices] = False
+
+    def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
+        """Tell the sampling how the episodes went that are about to be left, if it wants to know."""
+        if self._record is None:
+            return
+        slots, states = self.engine.slots, self.ninjas["state"]
+        for i in indices.tolist():
+            level = int(slots[i]["level_index"])
+            played = self.engine.in_use[i] is not None and slots[i]["episode_steps"] > 0
+            if played and level != FOREIGN_LEVEL and not self._recorded[i]:
+                self._record(i, level, bool(states[i] == NinjaState.CELEBRATING))
+                self._recorded[i] = True
+
+    def _forget_outcomes(self, indices: list[int]) -> None:
+        """Let the sampling begin anew; what all environments share is forgotten only when all of them do."""
+        if hasattr(self.sampling, "forget") and (
+            len(indices) == self.engine.num_envs or not getattr(self.sampling, "shared", True)
+        ):
+            self.sampling.forget(indices)
+            if self._record is not None:
+                self._recorded[indices] = True
 
     def finish(self) -> None:
         """Complete the step of the environments whose doors changed, with the distances of their new configuration.

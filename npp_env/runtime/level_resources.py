@@ -123,6 +123,6 @@ class LevelLoader:
 
 def largest_state_bytes(levels: LevelSet) -> int:
     """Bytes that hold a state of any level of a set, as the `state` layout reserves them; no level is compiled."""
-    if not levels.is_finite:
+    if levels.is_made:
         return _UNBOUNDED_STATE_BYTES
     return int(state_bytes_of(levels.record_counts()).max())

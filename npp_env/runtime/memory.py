@@ -161,6 +161,8 @@ def memory_report(
     holdings.append(Holding("states", "keys and episode numbers", episodes.keys.nbytes + episodes.episodes.nbytes))
     if results is not None:
         holdings.append(Holding("states", "rewards, flags and infos", results.nbytes))
+    if hasattr(episodes.sampling, "nbytes"):
+        holdings.append(Holding("states", "statistics of the sampling", episodes.sampling.nbytes))
     seen: set[int] = set()
     for number, arrays in enumerate(buffers):
         named = arrays if isinstance(arrays, dict) else {"observation": arrays}

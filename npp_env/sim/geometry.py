@@ -51,7 +51,7 @@ from npp_env.sim.tiles import (
 GEOMETRY_FORMAT = BlockFormat(
     "compiled level",
     magic=0x4750504E,  # "NPPG"
-    version=5,
+    version=6,
     sections=(
         ("scalars", "<i4"),
         ("wall_start", "<u2"),
@@ -59,6 +59,8 @@ GEOMETRY_FORMAT = BlockFormat(
         ("listed_start", "<u2"),
         ("listed", "<u2"),
         ("near", "u1"),
+        ("around", "<u4"),
+        ("lines", "<u8"),
         ("edges_h", "u1"),
         ("edges_v", "u1"),
         ("doors", DOOR),
@@ -231,13 +233,19 @@ def compile_level(level: Level) -> Geometry:
         edges = edges_v if door["vertical"] else edges_h
         edges[[door["edge_a"], door["edge_b"]]] |= EDGE_HAS_DOOR
     cover, outlooks = _sights(tiles, table.entities, walls, cells)
+    walls, wall_start = walls[order], starts_by_cell(cells)
+    # Whoever opens compiled levels does without, and without the memory that it takes.
+    from npp_env.sim.wall_tables import build_around, build_lines
+
     sections = {
         "scalars": np.array([table.ball_count, len(table.flags), table.history_ticks], "<i4"),
-        "wall_start": starts_by_cell(cells),
-        "walls": walls[order],
+        "wall_start": wall_start,
+        "walls": walls,
         "listed_start": starts_by_cell(table.listed_cells),
         "listed": table.listed,
         "near": table.near,
+        "around": build_around(tiles, walls, wall_start),
+        "lines": build_lines(walls),
         "edges_h": edges_h,
         "edges_v": edges_v,
         "doors": table.doors,

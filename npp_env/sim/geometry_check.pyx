@@ -8,8 +8,8 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcmp, memset
 from npp_env.sim.kernel cimport LevelHandle
 from npp_env.sim.layout cimport (
-    COLUMNS, COVER_CLEARANCE, DEATH_BALL, EDGE_COLUMNS, EDGE_ROWS, HALF_COLUMNS, HALF_ROWS, OUTLOOK_CLEAR,
-    OUTLOOK_ROWS, ROWS, WALL_CONCAVE, Check, Door, Entity, Level, Mover, Ninja, Wall,
+    COLUMNS, COVER_CLEARANCE, DEATH_BALL, EDGE_COLUMNS, EDGE_ROWS, HALF_COLUMNS, HALF_ROWS, LINES_OTHER,
+    OUTLOOK_CLEAR, OUTLOOK_ROWS, ROWS, WALL_CONCAVE, Check, Door, Entity, Level, Mover, Ninja, Wall,
 )
 from npp_env.sim.validity cimport initial_movers, is_valid
 
@@ -20,12 +20,13 @@ from npp_env.sim.structs import SWITCHED_EXIT
 cdef enum:
     EDGES = EDGE_COLUMNS * EDGE_ROWS, CELLS = COLUMNS * ROWS, HALF_CELLS = HALF_COLUMNS * HALF_ROWS
     UNIT_PX = 6, FARTHEST_PX = 8192
-    EDGE_BITS = 7, NEAR_BITS = 7, MOST_SOLID = 144
+    EDGE_BITS = 7, NEAR_BITS = 7, MOST_SOLID = 144, AROUND_BITS = 27
+    N_LINES = LINES_OTHER + HALF_COLUMNS
     RECORD_BYTES = 5, DIGEST_BYTES = 16
 
 SIZES = {
-    "wall_start": CELLS + 1, "listed_start": CELLS + 1, "near": CELLS, "edges_h": EDGES, "edges_v": EDGES,
-    "solid": HALF_CELLS, "digest": DIGEST_BYTES, "scalars": 3,
+    "wall_start": CELLS + 1, "listed_start": CELLS + 1, "near": CELLS, "around": CELLS, "lines": N_LINES,
+    "edges_h": EDGES, "edges_v": EDGES, "solid": HALF_CELLS, "digest": DIGEST_BYTES, "scalars": 3,
 }
 
 cdef int NO_EDGE = NO_EDGE_NUMBER
@@ -54,6 +55,18 @@ cdef bint below(unsigned char* values, int count, int end) noexcept nogil:
     for k in range(count):
         most = values[k] if values[k] > most else most
     return most < end
+
+
+cdef bint are_known(Level* level) noexcept nogil:
+    """Whether what is known of the walls around each cell, and of lines, uses only the bits that it has."""
+    cdef unsigned int around = 0
+    cdef unsigned long long lines = 0
+    cdef int k
+    for k in range(CELLS):
+        around |= level.around[k]
+    for k in range(N_LINES):
+        lines |= level.lines[k]
+    return around >> AROUND_BITS == 0 and lines >> (HALF_ROWS + 1) == 0
 
 
 cdef bint divides(unsigned short* start, int whole) noexcept nogil:
@@ -241,6 +254,8 @@ cdef const char* find_fault(Level* level, Expected* expected, Lengths* n) noexce
         return b"entities"
     if not (divides(level.wall_start, n.walls) and are_walls(level, n.walls)):
         return b"walls"
+    if not are_known(level):
+        return b"around"
     if not are_doors(level):
         return b"doors"
     if not (below(level.edges_h, EDGES, EDGE_BITS + 1) and below(level.edges_v, EDGES, EDGE_BITS + 1)):

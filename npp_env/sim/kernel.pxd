@@ -19,6 +19,7 @@ cdef class Batch:
     cdef list handles
     cdef readonly Turn turn
     cdef bint levels_missing(self, Py_ssize_t i)
+    cpdef advance_range(self, inputs, Py_ssize_t first, Py_ssize_t last, int ticks=*, bint stop=*)
     cdef int check(self, Py_ssize_t n_inputs, Py_ssize_t first, Py_ssize_t last, int ticks) except -1
 
 cdef void bind(World* w, Level* level, unsigned char* block, unsigned short* candidates) noexcept nogil

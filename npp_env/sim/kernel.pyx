@@ -5,7 +5,7 @@ A level is a C struct of pointers into its compiled arrays, a state is a row of 
 
 import numpy as np
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.buffer cimport PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy, memset
 from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
 from npp_env.sim.layout cimport (
@@ -125,6 +125,8 @@ cdef class LevelHandle:
         level.listed_start = <unsigned short*>pointer_to(sections["listed_start"])
         level.listed = <unsigned short*>pointer_to(sections["listed"])
         level.near = <unsigned char*>pointer_to(sections["near"])
+        level.around = <unsigned int*>pointer_to(sections["around"])
+        level.lines = <unsigned long long*>pointer_to(sections["lines"])
         level.edges_h = <unsigned char*>pointer_to(sections["edges_h"])
         level.edges_v = <unsigned char*>pointer_to(sections["edges_v"])
         level.doors = <Door*>pointer_to(sections["doors"])
@@ -258,21 +260,37 @@ cdef class Batch:
         self.turn.leave()
         return done
 
-    def advance(self, unsigned char[::1] inputs, int ticks=1, bint stop=True) -> None:
+    def advance(self, inputs, int ticks=1, bint stop=True) -> None:
         """Advance every environment, each under its own input byte, without the GIL."""
         self.advance_range(inputs, 0, self.num_envs, ticks, stop)
 
-    def advance_range(
-        self, unsigned char[::1] inputs, Py_ssize_t first, Py_ssize_t last, int ticks=1, bint stop=True
-    ) -> None:
-        """Advance environments first..last-1, without the GIL."""
+    cpdef advance_range(self, inputs, Py_ssize_t first, Py_ssize_t last, int ticks=1, bint stop=True):
+        """Advance environments first..last-1, without the GIL.
+
+        Args:
+            inputs: Contiguous uint8 (num_envs,).
+            first: The first of them.
+            last: Where they end.
+            ticks: How many ticks.
+            stop: Go no further than the tick of death or victory.
+        """
         cdef Py_ssize_t i
-        self.check(inputs.shape[0], first, last, ticks)
-        self.turn.enter()
-        with nogil:
-            for i in range(first, last):
-                advance_block(<Level*>self.levels[i], self.base + i * self.stride, inputs[i], ticks, stop)
-        self.turn.leave()
+        cdef Py_buffer view
+        cdef const unsigned char* bytes_in
+        # A typed memoryview would take longer than some ticks.
+        PyObject_GetBuffer(inputs, &view, PyBUF_SIMPLE | PyBUF_FORMAT)
+        try:
+            if view.itemsize != 1 or view.format == NULL or view.format[0] != b"B":
+                raise NppError(f"inputs must be uint8 ({self.num_envs},)")
+            self.check(view.len, first, last, ticks)
+            self.turn.enter()
+            bytes_in = <const unsigned char*>view.buf
+            with nogil:
+                for i in range(first, last):
+                    advance_block(<Level*>self.levels[i], self.base + i * self.stride, bytes_in[i], ticks, stop)
+            self.turn.leave()
+        finally:
+            PyBuffer_Release(&view)
 
     cdef int check(self, Py_ssize_t n_inputs, Py_ssize_t first, Py_ssize_t last, int ticks) except -1:
         """Refuse what cannot be advanced."""

@@ -16,6 +16,7 @@ cdef enum:
 
 cdef enum:
     COLUMNS = 44, ROWS = 25, EDGE_COLUMNS = 89, EDGE_ROWS = 51, HALF_COLUMNS = 88, HALF_ROWS = 50
+    CELL_PX = 24, HALF_PX = 12
 
 cdef enum WallKind:
     WALL_HORIZONTAL, WALL_VERTICAL, WALL_SLANTED, WALL_CONVEX, WALL_CONCAVE
@@ -37,6 +38,15 @@ cdef enum:
 
 cdef enum EdgeValue:
     EDGE_SOLID = 2
+
+# The first of nine bits each, one for each part of a cell: no wall can push the ninja there; the wall that is nearest
+# to it shows its front; it touches no wall.
+cdef enum AroundBit:
+    AROUND_FREE = 1, AROUND_FRONT = 1 << 9, AROUND_UNTOUCHED = 1 << 18
+
+# Where the upright lines of the half grid, its level lines by half column, and other walls begin among `lines`.
+cdef enum:
+    LINES_UPRIGHT = 0, LINES_LYING = 89, LINES_OTHER = 177
 
 cdef enum CoverBit:
     COVER_CLEARANCE = 15, COVER_LEFT = 16, COVER_RIGHT = 32, COVER_TOP = 64, COVER_BOTTOM = 128
@@ -142,6 +152,8 @@ cdef struct Level:
     unsigned short* listed_start
     unsigned short* listed
     unsigned char* near
+    unsigned int* around
+    unsigned long long* lines
     unsigned char* edges_h
     unsigned char* edges_v
     Door* doors
@@ -176,6 +188,8 @@ cdef struct World:
     double crush_x, crush_y, crush_length
     int crushable
     int was_air
+    bint settled                # whether no wall pushes at the place that follows
+    double settled_x, settled_y
 
 cdef struct WallPoint:
     double x, y
@@ -198,21 +212,19 @@ cdef inline int ifloor(double z) noexcept nogil:
         i -= 1
     return i
 
-cdef inline int column_of(double x) noexcept nogil:
-    cdef int i = ifloor(x / 24)
-    if i < 0:
+cdef inline int cell_along(double z, int cells) noexcept nogil:
+    # The floor of z / 24, clamped to the map: no quotient rounds up to a whole number, so that of whole pixels will do.
+    if not z >= 24:
         return 0
-    if i >= COLUMNS:
-        return COLUMNS - 1
-    return i
+    if z >= 24 * cells:
+        return cells - 1
+    return <int>z // 24
+
+cdef inline int column_of(double x) noexcept nogil:
+    return cell_along(x, COLUMNS)
 
 cdef inline int row_of(double y) noexcept nogil:
-    cdef int i = ifloor(y / 24)
-    if i < 0:
-        return 0
-    if i >= ROWS:
-        return ROWS - 1
-    return i
+    return cell_along(y, ROWS)
 
 cdef inline int cell_of(double x, double y) noexcept nogil:
     return column_of(x) * ROWS + row_of(y)

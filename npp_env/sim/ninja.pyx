@@ -5,9 +5,9 @@ from npp_env.sim.body cimport NINJA_RADIUS, kill
 from npp_env.sim.contact cimport count_contact, count_crush
 from npp_env.sim.decide cimport decide
 from npp_env.sim.entities.passes cimport meet_entities
-from npp_env.sim.layout cimport CELEBRATING, DEAD, Ninja, WallPoint, World
+from npp_env.sim.layout cimport AROUND_FREE, CELEBRATING, DEAD, Ninja, WallPoint, World
 from npp_env.sim.sweeps cimport sweep
-from npp_env.sim.walls cimport nearest_point, touched_wall
+from npp_env.sim.walls cimport known_around, nearest_to_ninja, touched_wall
 
 cdef double IMPACT_BASE = 6.0
 cdef double IMPACT_SLOPE = 4.0 / 3.0
@@ -15,6 +15,7 @@ cdef double CRUSH_RATIO = 0.05
 cdef int SWEEP_RADIUS = 5
 cdef int MOST_PUSHES = 32
 cdef int ROUNDS = 4
+cdef double SHORT_WAY = 4.8
 
 # Three places near the left wall where the game's own rounding leaves a tiny slope in the floor normal, which
 # switches the uphill rules on for one tick. Ordinary starts meet them: spawn x = 36 or 48 with right held, x
@@ -47,8 +48,22 @@ cdef inline void integrate(World* w) noexcept nogil:
     w.crush_y = 0.0
     w.crush_length = 0.0
     w.crushable = 0
+    w.settled = False
     w.candidates_cell = -1
     w.n_candidates = 0
+
+
+cdef inline int settle(World* w, int pushes) noexcept nogil:
+    """Remember that no wall pushes the ninja where it is now; answers the pushes that it took."""
+    w.settled = True
+    w.settled_x = w.ninja.x
+    w.settled_y = w.ninja.y
+    return pushes
+
+
+cdef inline bint is_short(double dx, double dy) noexcept nogil:
+    """Whether a way ends within less than half of the ninja's radius, and all cells near it are within that radius."""
+    return dx * dx + dy * dy < SHORT_WAY * SHORT_WAY and fabs(dx) < 3.9 and fabs(dy) < 3.9
 
 
 cdef int push_from_tiles(World* w) noexcept nogil:
@@ -56,16 +71,26 @@ cdef int push_from_tiles(World* w) noexcept nogil:
     cdef Ninja* n = w.ninja
     cdef double dx = n.x - w.xo
     cdef double dy = n.y - w.yo
-    cdef double tau = sweep(w, w.xo, w.yo, dx, dy, SWEEP_RADIUS)
+    cdef double tau = 1.0
     cdef double d, length, qx, qy, c
+    cdef unsigned int known
     cdef WallPoint point
     cdef int k
+    # From where all walls are beyond its radius, none comes within half of it on a short way.
+    if not (is_short(dx, dy) and known_around(w.level, w.xo, w.yo) & AROUND_FREE):
+        tau = sweep(w, w.xo, w.yo, dx, dy, SWEEP_RADIUS)
     n.x = w.xo + tau * dx
     n.y = w.yo + tau * dy
     for k in range(MOST_PUSHES):
-        point = nearest_point(w, n.x, n.y, NINJA_RADIUS)
-        if point.side == 0:
+        # Neither walls nor doors change between the rounds of a tick.
+        if w.settled and n.x == w.settled_x and n.y == w.settled_y:
             return k
+        known = known_around(w.level, n.x, n.y)
+        if known & AROUND_FREE:
+            return k
+        point = nearest_to_ninja(w, n.x, n.y, known)
+        if point.side == 0:
+            return settle(w, k)
         dx = n.x - point.x
         dy = n.y - point.y
         if fabs(dx) <= 0.0000001:
@@ -77,7 +102,7 @@ cdef int push_from_tiles(World* w) noexcept nogil:
         d = sqrt(dx * dx + dy * dy)
         length = NINJA_RADIUS - d * point.side
         if d == 0 or length < 0.0000001:
-            return k
+            return settle(w, k)
         qx = dx / d * length
         qy = dy / d * length
         n.x += qx

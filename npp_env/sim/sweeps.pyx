@@ -6,7 +6,8 @@ left out only with a margin (`SLACK_PX`) that is many orders of magnitude above 
 
 from libc.math cimport fabs, sqrt
 from npp_env.sim.layout cimport (
-    COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, World, column_of, ifloor, row_of,
+    COLUMNS, HALF_COLUMNS, HALF_PX, HALF_ROWS, LINES_LYING, LINES_OTHER, LINES_UPRIGHT, ROWS, WALL_CONVEX,
+    WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, World, column_of, ifloor, row_of,
 )
 from npp_env.sim.walls cimport ARC_RADIUS, is_open
 
@@ -129,6 +130,27 @@ cdef double sweep_wall(World* w, int i, double x, double y, double vx, double vy
     return tau
 
 
+cdef inline bint walls_within(Level* level, double left, double right, double top, double bottom) noexcept nogil:
+    """Whether walls may lie within a box; a wall on its very border counts as outside."""
+    if not (left >= 0 and top >= 0 and right < HALF_PX * HALF_COLUMNS and bottom < HALF_PX * HALF_ROWS):
+        return True
+    cdef int c1 = <int>left // HALF_PX
+    cdef int r1 = <int>top // HALF_PX
+    cdef int r2 = <int>bottom // HALF_PX
+    cdef unsigned long long rows = (<unsigned long long>2 << r2) - (<unsigned long long>1 << r1)
+    # The level line above the first half row lies above the box; and so the first upright line to the left of it.
+    cdef unsigned long long inner = rows & (rows - 1)
+    cdef int c
+    if level.lines[LINES_OTHER + c1] & rows or level.lines[LINES_LYING + c1] & inner:
+        return True
+    for c in range(c1 + 1, <int>right // HALF_PX + 1):
+        if (level.lines[LINES_UPRIGHT + c] | level.lines[LINES_OTHER + c]) & rows:
+            return True
+        if level.lines[LINES_LYING + c] & inner:
+            return True
+    return False
+
+
 cdef double sweep(World* w, double x, double y, double vx, double vy, double rho) noexcept nogil:
     """Fraction (at most 1) of the displacement until the circle meets any wall."""
     cdef Level* level = w.level
@@ -140,7 +162,10 @@ cdef double sweep(World* w, double x, double y, double vx, double vy, double rho
         left, right = right, left
     if bottom < top:
         top, bottom = bottom, top
-    cdef double m = rho + 1
+    cdef double m = rho + SLACK_PX
+    if not walls_within(level, left - m, right + m, top - m, bottom + m):
+        return 1.0
+    m = rho + 1
     cdef int c1 = column_of(left - m)
     cdef int c2 = column_of(right + m)
     cdef int r1 = row_of(top - m)

@@ -6,13 +6,17 @@ monotone, so a lower bound of a distance stays one after rounding.
 """
 
 from libc.math cimport fabs, sqrt
+from npp_env.sim.body cimport NINJA_RADIUS
 from npp_env.sim.layout cimport (
-    ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL, Level, Wall, WallPoint, World, column_of, row_of,
+    AROUND_FRONT, AROUND_UNTOUCHED, CELL_PX, COLUMNS, ROWS, WALL_CONVEX, WALL_HORIZONTAL, WALL_VERTICAL,
+    Level, Wall, WallPoint, World, column_of, row_of,
 )
 
 cdef double TOUCH_RADIUS = 10.1
 cdef double FRONT_BONUS = 0.1
 cdef double FAR = 9999999.0
+# The square of a distance, less the bonus, from which on a front face does not push the ninja.
+cdef double OUT_OF_REACH = 100.2
 
 
 cdef WallPoint closest_on_wall(World* w, int i, double x, double y) noexcept nogil:
@@ -47,75 +51,59 @@ cdef WallPoint closest_on_wall(World* w, int i, double x, double y) noexcept nog
 
 cdef WallPoint nearest_point(World* w, double x, double y, double rho) noexcept nogil:
     """Nearest wall point among the cells within rho (4.3); front faces are preferred by a little."""
+    return nearest_below(w, x, y, rho, FAR)
+
+
+cdef WallPoint nearest_to_ninja(World* w, double x, double y, unsigned int known) noexcept nogil:
+    """As `nearest_point` within the ninja's radius; without those that do not push it, where only these can win."""
+    return nearest_below(w, x, y, NINJA_RADIUS, OUT_OF_REACH if known & AROUND_FRONT else FAR)
+
+
+cdef WallPoint nearest_below(World* w, double x, double y, double rho, double best) noexcept nogil:
+    """Nearest wall point among the cells within rho whose square of distance, less the bonus, is below `best`."""
     cdef Level* level = w.level
     cdef int r1 = row_of(y - rho)
     cdef int r2 = row_of(y + rho)
     cdef int c2 = column_of(x + rho)
-    cdef double best = FAR
-    cdef double best_x = 0.0
-    cdef double best_y = 0.0
-    cdef int side = 0
-    cdef int wall = -1
+    cdef WallPoint found = WallPoint(0.0, 0.0, 0, -1)
     cdef WallPoint point
-    cdef int c, i, kind, back
-    cdef double t, u, q
-    cdef double a = 0.0
-    cdef double b = 0.0
-    cdef double e, z1, d
+    cdef Wall* wall
+    cdef int c, i
+    cdef bint lying, back
+    cdef double line, along, start, e, d, t, u, q
     for c in range(column_of(x - rho), c2 + 1):
         for i in range(level.wall_start[c * ROWS + r1], level.wall_start[c * ROWS + r2 + 1]):
-            if is_open(w, i):
-                continue
-            kind = level.walls[i].kind
-            if kind <= WALL_VERTICAL:
-                # The axis-aligned cases of closest_on_wall, with the products by zero left out.
-                if kind == WALL_HORIZONTAL:
-                    b = level.walls[i].y1
-                    d = y - b
-                    t = d * d
-                    if t - FRONT_BONUS >= best:
-                        continue
-                    z1 = level.walls[i].x1
-                    e = level.walls[i].x2 - z1
-                    u = (x - z1) * e / (e * e)
-                    back = d * e < 0
-                else:
-                    a = level.walls[i].x1
-                    d = x - a
-                    t = d * d
-                    if t - FRONT_BONUS >= best:
-                        continue
-                    z1 = level.walls[i].y1
-                    e = level.walls[i].y2 - z1
-                    u = (y - z1) * e / (e * e)
-                    back = d * e > 0
-                if u < 0:
-                    u = 0
-                if u > 1:
-                    u = 1
-                if kind == WALL_HORIZONTAL:
-                    a = z1 + u * e
-                    q = (x - a) * (x - a) + t
-                else:
-                    b = z1 + u * e
-                    q = t + (y - b) * (y - b)
-                if level.walls[i].door >= 0:
-                    back = 0
-            else:
+            wall = &level.walls[i]
+            if wall.kind > WALL_VERTICAL:
                 point = closest_on_wall(w, i, x, y)
-                a = point.x
-                b = point.y
-                back = point.side < 0
-                q = (x - a) * (x - a) + (y - b) * (y - b)
-            if back == 0:
+                q = (x - point.x) * (x - point.x) + (y - point.y) * (y - point.y)
+                if point.side > 0:
+                    q = q - FRONT_BONUS
+                if q < best:
+                    best = q
+                    found = point
+                continue
+            # The axis-aligned cases of closest_on_wall, with the products by zero left out.
+            lying = wall.kind == WALL_HORIZONTAL
+            line = wall.y1 if lying else wall.x1
+            d = (y if lying else x) - line
+            t = d * d
+            if t - FRONT_BONUS >= best or is_open(w, i):
+                continue
+            along = x if lying else y
+            start = wall.x1 if lying else wall.y1
+            e = (wall.x2 if lying else wall.y2) - start
+            u = (along - start) * e
+            u = 0.0 if u < 0 else 1.0 if u > e * e else u / (e * e)
+            u = start + u * e
+            q = t + (along - u) * (along - u)
+            back = wall.door < 0 and (d * e < 0 if lying else d * e > 0)
+            if not back:
                 q = q - FRONT_BONUS
             if q < best:
                 best = q
-                best_x = a
-                best_y = b
-                side = -1 if back else 1
-                wall = i
-    return WallPoint(best_x, best_y, side, wall)
+                found = WallPoint(u if lying else line, line if lying else u, -1 if back else 1, i)
+    return found
 
 
 cdef WallPoint nearest_plain(World* w, double x, double y, double reach) noexcept nogil:
@@ -144,12 +132,18 @@ cdef WallPoint nearest_plain(World* w, double x, double y, double reach) noexcep
 cdef double touched_wall(World* w, double x, double y) noexcept nogil:
     """Horizontal normal of the first wall within reach whose nearest point is level with (x, y), else 0 (5.6)."""
     cdef Level* level = w.level
-    cdef int r1 = row_of(y - TOUCH_RADIUS)
-    cdef int r2 = row_of(y + TOUCH_RADIUS)
-    cdef int c2 = column_of(x + TOUCH_RADIUS)
     cdef int c, i, kind
     cdef double dx, dy, d
     cdef WallPoint point
+    if x >= 0 and y >= 0 and x < CELL_PX * COLUMNS and y < CELL_PX * ROWS:
+        c = <int>x // CELL_PX
+        i = <int>y // CELL_PX
+        kind = 3 * third(<int>x - CELL_PX * c, 11, 13) + third(<int>y - CELL_PX * i, 1, 23)
+        if level.around[c * ROWS + i] >> kind & AROUND_UNTOUCHED:
+            return 0.0
+    cdef int r1 = row_of(y - TOUCH_RADIUS)
+    cdef int r2 = row_of(y + TOUCH_RADIUS)
+    cdef int c2 = column_of(x + TOUCH_RADIUS)
     for c in range(column_of(x - TOUCH_RADIUS), c2 + 1):
         for i in range(level.wall_start[c * ROWS + r1], level.wall_start[c * ROWS + r2 + 1]):
             kind = level.walls[i].kind

@@ -1,7 +1,7 @@
 """`make faults`: bring faults about, count them, and check every outcome.
 
-A short round takes some tens of seconds; `--full` brings about 5,000 kills, and 100,000 interrupts with each of 1, 2
-and 8 threads.
+A short round takes some tens of seconds; `--full` brings about 5,000 kills, 100,000 interrupts with each of 1, 2
+and 8 threads, and every single flipped bit of a cache file.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from collections.abc import Callable
 # Nothing here may touch the user's own cache.
 os.environ["NPP_ENV_CACHE"] = tempfile.mkdtemp(prefix="npp_faults_cache_")
 
-from tests.faults import kills, moments, storage
+from tests.faults import bits, kills, moments, storage
 from tests.faults.scenes import kill_scenes
 from tests.faults.tally import Tally
 
-GROUPS = ("kills", "storage", "clocks", "interrupts", "forks")
+GROUPS = ("kills", "storage", "bits", "clocks", "interrupts", "forks")
 
 
 def run(args: argparse.Namespace, tally: Tally) -> None:
@@ -55,7 +55,8 @@ def run(args: argparse.Namespace, tally: Tally) -> None:
 
     group("kills", all_kills)
     group("storage", all_storage)
-    group("clocks", lambda: moments.clock_jumps(tally, max(1, args.rounds // 4)))
+    group("bits", lambda: bits.flipped_bits(tally, args.every_bit))
+    group("clocks", lambda: moments.clock_jumps(tally, max(1, args.rounds // 4), args.seed))
     group("interrupts", all_interrupts)
     group("forks", lambda: moments.forks(tally, args.forks))
 
@@ -68,6 +69,7 @@ def main(argv: list[str] | None = None) -> int:
     add("--rounds", type=int, help="rounds of each fault of storage")
     add("--interrupts", type=int, help="for each number of threads")
     add("--forks", type=int)
+    add("--every-bit", type=int, metavar="N", help="every so-manieth bit of a cache file")
     add("--only", metavar="GROUPS", help=f"out of {', '.join(GROUPS)}, separated by commas")
     add("--seed", type=int, default=int(time.time()))
     args = parser.parse_args(argv)
@@ -77,6 +79,7 @@ def main(argv: list[str] | None = None) -> int:
         "rounds": (8, 240),
         "interrupts": (150, 100_000),
         "forks": (20, 2000),
+        "every_bit": (499, 1),
     }.items():
         if getattr(args, name) is None:
             setattr(args, name, amounts[args.full])

@@ -51,7 +51,7 @@ class JumpingClock:
         return self._time() + self._offset
 
 
-def clock_jumps(tally: Tally, rounds: int) -> None:
+def clock_jumps(tally: Tally, rounds: int, seed: int = 0) -> None:
     """Every clock of Python jumps while levels are compiled, profiles run and levels are solved."""
     cache = CacheScene(4)
     _ = cache.right
@@ -60,7 +60,7 @@ def clock_jumps(tally: Tally, rounds: int) -> None:
     right = solve(level, budget=budget).recording.inputs.tobytes()
     for number in range(rounds):
         with tally.fault("clock jumps", 0) as row, scratch() as folder:
-            clocks = [JumpingClock(4 * number + k) for k in range(len(CLOCKS))]
+            clocks = [JumpingClock(seed + 4 * number + k) for k in range(len(CLOCKS))]
             counter = mmap.mmap(-1, 8)
 
             def strike(folder: Path = folder, clocks: list = clocks, counter: mmap.mmap = counter) -> None:

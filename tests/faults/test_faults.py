@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import time
+from dataclasses import replace
 
 import pytest
 
+from npp_env.level import cache_store
 from npp_env.level.cache import LevelCache
 from npp_env.recording import load_shipped_recording
 from npp_env.recording.compact import write_recording
-from tests.faults import kills
+from tests.faults import bits, kills
 from tests.faults.scenes import CacheScene, RecordingScene, ReportScene, TrainerScene
 from tests.faults.tally import Tally
 from tests.faults.victims import Hang, Victim, run_victim
@@ -63,6 +65,18 @@ def test_a_wrong_checkpoint_is_noticed(tmp_path):
     scene.right[step] = [*scene.right[step][1:], scene.right[step][0]]
     with pytest.raises(AssertionError, match=f"step {step}"):
         scene.check(tmp_path)
+
+
+def test_flipped_bits_of_a_cache_file(monkeypatch):
+    tally = Tally()
+    bits.flipped_bits(tally, 4999)
+    [row] = tally.rows.values()
+    assert (row.wrong, row.faults > 30) == ([], True)
+    # A reader that trusts the file.
+    monkeypatch.setattr(cache_store, "verify", lambda file, section: None)
+    monkeypatch.setattr(bits, "GEOMETRY", replace(bits.GEOMETRY, check=None))
+    bits.flipped_bits(tally, 4999)
+    assert tally.wrong
 
 
 def test_a_hang_is_noticed():

@@ -66,7 +66,8 @@ def _play(env: NppEnv, digest: Digest, actions: list[int], every: int = 1) -> No
     for number, action in enumerate(actions):
         observation, reward, terminated, truncated, info = env.step(action)
         digest.add("reward", np.float64(reward))
-        digest.add("info", json.dumps({key: float(info[key]) for key in sorted(info)}).encode())
+        numbers = {key: float(info[key]) for key in sorted(info) if not isinstance(info[key], str)}
+        digest.add("info", json.dumps(numbers).encode())
         if number % every == 0 or terminated or truncated:
             for key, array in observation.items():
                 digest.add(key, array)

@@ -1,4 +1,4 @@
-"""A copy of the package, compiled with the sanitizers and with coverage; kept until a source changes."""
+"""A copy of the package, compiled with the sanitizers and with coverage; kept until a compiled source changes."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ _SHIM = "coverage_map.so"
 
 
 def digest_of_sources() -> str:
-    """Changes with every file of the package and of its build."""
+    """Changes with every file that is compiled, and with how it is done."""
     digest = hashlib.sha256()
-    files = [*(ROOT / "npp_env").rglob("*.py*"), ROOT / "setup.py", _MAP]
-    for path in sorted(file for file in files if file.suffix in (".py", ".pyx", ".pxd", ".c")):
+    compiled = [path for path in (ROOT / "npp_env").rglob("*.p*") if path.suffix in (".pyx", ".pxd")]
+    for path in sorted([*compiled, ROOT / "setup.py", _MAP]):
         digest.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def sanitized_build() -> Path:
-    """Folder of the copy; compiled now unless it is there already. Copies of older sources are removed."""
+    """Folder of the copy; compiled now unless it is there already. Copies of other compiled sources are removed."""
     folder = BUILDS / digest_of_sources()
     if (folder / "done").exists():
+        sanitize.copy_python(folder)
         return folder
     shutil.rmtree(BUILDS, ignore_errors=True)
     folder.mkdir(parents=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import lru_cache
 from pathlib import Path
 
@@ -22,6 +23,9 @@ from npp_env.vector import NppVectorEnv
 from tests.fuzz.entrance import Entrance, Run, chance, require
 from tests.fuzz.mutate import BINARY, FIXED_LENGTH
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from sim.phases import rooms_with_phases, states_with_phases
+
 SHIPPED = (
     "mixed/laser_room",
     "mixed/clockwork",
@@ -34,9 +38,12 @@ SHIPPED = (
     "launch_boost/ping_pong",
     "mines/toggle_steps",
 )
+LEVEL = slice(STATE_ROW.fields["level"][1], STATE_ROW.fields["checksum"][1])
+"""The hash of its level, in a row."""
 KEYS = ("game_state", "entity_states", "switch_states", "reachability_features", "spatial_context", "player_frame")
 KEYS = (*KEYS, "global_view", "action_mask")
-LEVELS = (*map(load_shipped, SHIPPED), mixed_level(1), mixed_level(2))
+PLAYED = (*map(load_shipped, SHIPPED), mixed_level(1), mixed_level(2))
+LEVELS = (*PLAYED, *rooms_with_phases())
 """All kinds of entities, many of them in few levels and in many."""
 
 
@@ -46,16 +53,22 @@ def configuration(layout: str = "dict") -> EnvironmentConfig:
 
 @lru_cache(maxsize=1)
 def saved_states() -> list[tuple[int, bytes]]:
-    """Number of the level and bytes of episodes at different ages."""
+    """Number of the level and bytes of episodes: at different ages, and with entities in each of their phases."""
     env = NppEnv(configuration(), levels=LEVELS)
     rng = np.random.default_rng(3)
     found = []
-    for number in range(len(LEVELS)):
+    for number in range(len(PLAYED)):
         env.reset(seed=number, options={"level": number})
         for age in range(60):
             if age in (0, 5, 20, 59):
                 found.append((number, env.get_state()))
             env.step(int(rng.integers(6)))
+    for number in range(len(PLAYED), len(LEVELS)):
+        env.reset(seed=number, options={"level": number})
+        original = read_saved_state(env.get_state())
+        found += [
+            (number, write_saved_state(original._replace(state=state))) for state in states_with_phases(LEVELS[number])
+        ]
     return found
 
 
@@ -150,18 +163,32 @@ def rows() -> np.ndarray:
     """Rows of the state layout (n, row_bytes)."""
     env = NppVectorEnv(len(LEVELS), configuration("state"), levels=LEVELS)
     rng = np.random.default_rng(4)
-    observation, _ = env.reset(seed=1, options={"level": 0})
     found = []
     for number in range(len(LEVELS)):
         observation, _ = env.reset(seed=1, options={"level": number})
         for _ in range(12):
             observation = env.step(rng.integers(0, 6, len(LEVELS)))[0]
         found.append(observation[:3].copy())
+    for number in range(len(PLAYED), len(LEVELS)):
+        observation, _ = env.reset(seed=1, options={"level": number})
+        for state in states_with_phases(LEVELS[number]):
+            row = observation[0].copy()
+            row[STATE_ROW.itemsize : STATE_ROW.itemsize + len(state)] = state
+            found.append(sealed(row, _state_bytes())[None])
     return np.concatenate(found)
 
 
+def _state_bytes() -> dict[bytes, int]:
+    """How long the states of each level are, by its hash."""
+    return {bytes.fromhex(one.hash): Simulation(one).handle.state_bytes for one in LEVELS}
+
+
 def row_seeds() -> list[bytes]:
-    return [row.tobytes() for row in rows()]
+    """Without the zeros behind their states, where no change gets further; and two as they are."""
+    known = _state_bytes()
+    seeds = [row.tobytes() for row in rows()]
+    short = [seed[: STATE_ROW.itemsize + known[seed[LEVEL]]] for seed in seeds]
+    return [*short, *seeds[:2]]
 
 
 def open_rows(folder: Path) -> Run:
@@ -170,7 +197,7 @@ def open_rows(folder: Path) -> Run:
     decoder = ObservationDecoder(configuration("state"), LEVELS, keys=KEYS)
     batch = decoder.allocate(2)
     good = rows()[:1]
-    state_bytes = {bytes.fromhex(one.hash): Simulation(one).handle.state_bytes for one in LEVELS}
+    state_bytes = _state_bytes()
 
     def run(data: bytes) -> None:
         row = np.frombuffer(data[: decoder.row_bytes].ljust(decoder.row_bytes, b"\0"), np.uint8)
@@ -186,7 +213,7 @@ def open_rows(folder: Path) -> Run:
 
 def sealed(row: np.ndarray, state_bytes: dict[bytes, int]) -> np.ndarray:
     """The row with the checksum that belongs to its content, as long as its level is known."""
-    known = state_bytes.get(row[: STATE_ROW.itemsize].view(STATE_ROW)["level"][0].tobytes())
+    known = state_bytes.get(row[LEVEL].tobytes())
     if known is None:
         return row
     state = row[STATE_ROW.itemsize : STATE_ROW.itemsize + known].tobytes()

@@ -8,9 +8,14 @@ import warnings
 from pathlib import Path
 
 import pytest
+from sim.phases import phases_of
 
 from npp_env.errors import NppError
+from npp_env.observe.state_row import STATE_ROW
+from npp_env.runtime.saved_state import read_saved_state
+from npp_env.sim import Simulation
 from tests.fuzz import __main__ as campaign
+from tests.fuzz import states
 from tests.fuzz.board import Board
 from tests.fuzz.entrance import check_message
 from tests.fuzz.mutate import BINARY, FIXED_LENGTH, MAX_BYTES, TEXT, Mutator
@@ -89,6 +94,19 @@ def test_corpus(name, tmp_path):
             except NppError as error:
                 check_message(error)
     assert accepted >= min(len(seeds), 20) // 2
+
+
+def test_states_in_every_phase_are_among_the_seeds():
+    """Turrets that fire, rockets that fly, chasers that chase, evil ninjas that follow: else nothing of them is met."""
+    rooms = {level.hash: Simulation(level).geometry for level in states.LEVELS}
+    saved = [read_saved_state(data) for _, data in states.saved_states()]
+    rows = [(row[states.LEVEL].tobytes().hex(), row[STATE_ROW.itemsize :]) for row in states.rows()]
+    for found in ([(one.level_hash, one.state) for one in saved], rows):
+        phases = {phase for level, state in found for phase in phases_of(state, rooms[level])}
+        for kind in (12, 13, 19, 22, 28):
+            assert {phase for known, phase, _, _ in phases if known == kind} >= {0, 1, 2, 3}, kind
+        assert {flag for kind, _, flag, _ in phases if kind == 18} == {0, 1, 2}
+        assert {phase for kind, phase, _, _ in phases if kind == 15} == {0, 1}
 
 
 @pytest.mark.parametrize("changes", [BINARY, TEXT, FIXED_LENGTH])

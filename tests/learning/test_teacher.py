@@ -212,6 +212,23 @@ def test_the_table_keeps_the_last_answer_of_every_key_that_it_has(rounds):
     assert table.get(keys + np.uint64(1))[~np.isin(keys + np.uint64(1), keys)].max(initial=-1) == NO_ANSWER
 
 
+def test_a_teacher_that_is_restored_answers_as_the_first_goes_on_to():
+    levels = "shipped:doors"
+    first = Teacher(levels, QUICK)
+    rows = perturbed_rows(levels, first, 8)
+    first.act_batch(rows[:20])
+    second = Teacher(levels, QUICK)
+    second.restore({name: array.copy() for name, array in first.arrays().items()})
+    before = second.statistics.ticks
+    assert second.act_batch(rows[:20]).tolist() == first.act_batch(rows[:20]).tolist()
+    assert second.statistics.ticks == before
+    more = perturbed_rows(levels, Teacher(levels, QUICK), 9)
+    assert second.act_batch(more).tolist() == first.act_batch(more).tolist()
+    third = Teacher("shipped:first_steps/walk", QUICK)
+    with pytest.raises(StateError, match="not what a teacher"):
+        third.restore(first.arrays())
+
+
 def test_what_it_remembers_is_bounded():
     config = TeacherConfig(solve_ticks=2_000_000, ticks_per_state=20_000, cached_states=256, branches_per_level=2)
     levels = "shipped:first_steps"

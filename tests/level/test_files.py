@@ -1,12 +1,17 @@
 from __future__ import annotations
 
+import contextlib
+import os
 import struct
+import threading
+import tracemalloc
 
 import pytest
 
 from npp_env.errors import LevelError
 from npp_env.level import load_level, save_level, write_map, write_text
 from npp_env.level.entity_kinds import EntityKind
+from npp_env.level.files import read_bounded
 from npp_env.level.shipped import load_shipped, shipped_folder, shipped_level_names
 
 from .samples import same_in_full, small_level
@@ -90,3 +95,45 @@ def test_unknown_shipped_level_lists_similar_ones():
     with pytest.raises(LevelError, match="no shipped level"):
         load_shipped("../setup")
     assert shipped_folder().name == "levels"
+
+
+def test_a_limit_costs_no_memory(tmp_path):
+    path = tmp_path / "small"
+    path.write_bytes(b"content")
+    tracemalloc.start()
+    try:
+        assert read_bounded(path, 1 << 29, LevelError) == b"content"
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("size", [0, 1, 4095, 3 << 20])
+def test_files_and_pipes_are_read_up_to_the_limit(tmp_path, size):
+    content = os.urandom(size)
+    (tmp_path / "file").write_bytes(content)
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("file", "pipe"):
+        for limit in {size, size + 1, size + 5, 1 << 23, size - 1}:
+            if limit < 0:
+                continue
+            writer = threading.Thread(target=_feed, args=(tmp_path / name, content))
+            if name == "pipe":
+                writer.start()
+            if limit < size:
+                with pytest.raises(LevelError, match="larger than"):
+                    read_bounded(tmp_path / name, limit, LevelError)
+            else:
+                assert read_bounded(tmp_path / name, limit, LevelError) == content
+            if name == "pipe":
+                writer.join()
+
+
+def _feed(path, content):
+    with contextlib.suppress(BrokenPipeError):
+        path.write_bytes(content)
+
+
+def test_a_device_without_an_end_is_refused():
+    with pytest.raises(LevelError, match="larger than 5000000 bytes"):
+        read_bounded("/dev/zero", 5_000_000, LevelError)

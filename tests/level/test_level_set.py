@@ -6,11 +6,15 @@ import numpy as np
 import pytest
 
 from level.samples import small_level
+from npp_env.config import EnvironmentConfig
 from npp_env.errors import LevelError
 from npp_env.level import Level, save_level
 from npp_env.level import level_set as module
+from npp_env.level.doubts import type_bits
+from npp_env.level.generate import generate
 from npp_env.level.level_set import LevelSet, register_scheme
-from npp_env.level.shipped import shipped_level_names
+from npp_env.level.mirror import mirror_level
+from npp_env.level.shipped import load_shipped, shipped_level_names
 
 
 def level_with_gold(count: int) -> Level:
@@ -32,6 +36,25 @@ def test_none_and_shipped_name_all_shipped_levels():
     group = LevelSet.parse("shipped:first_steps")
     assert group.names() == [name for name in shipped_level_names() if name.startswith("first_steps/")]
     assert LevelSet.parse("shipped:first_steps/walk")[0] == LevelSet.parse("first_steps/walk")[0]
+
+
+def test_verified_levels_are_those_that_nobody_has_to_be_warned_of():
+    verified = LevelSet.parse("shipped:verified")
+    unverified = {name for name in shipped_level_names() if load_shipped(name).warnings}
+    assert verified.names() == [name for name in shipped_level_names() if name not in unverified]
+    assert len(verified) == 75
+    assert {name.split("/")[0] for name in unverified} == {
+        "chaingun_drones", "chasers", "evil_ninjas", "gauss", "laser_drones", "rockets",
+    }  # fmt: skip
+    assert LevelSet.parse(EnvironmentConfig().levels).names() == verified.names()
+
+
+@pytest.mark.parametrize("source", ["shipped:verified", "shipped", "shipped:rockets/hive"])
+def test_what_is_known_of_shipped_levels_is_what_they_hold(source):
+    levels = LevelSet.parse(source)
+    assert levels.types() == tuple(type_bits(level.records[:, 0]) for level in levels)
+    assert levels.types() == LevelSet(list(levels)).types()
+    assert np.array_equal(levels.record_counts(), LevelSet(list(levels)).record_counts())
 
 
 def test_folders_and_globs_have_a_stable_order(folder):
@@ -128,3 +151,19 @@ def test_sets_pickle_without_their_levels(folder):
 def test_indices_are_checked(folder, index):
     with pytest.raises(IndexError, match="of 3"):
         LevelSet.parse(folder)[index]
+
+
+def test_mirrored_sets():
+    levels = LevelSet.parse("mirrored:shipped:first_steps")
+    plain = LevelSet.parse("shipped:first_steps")
+    assert levels.names() == [f"mirrored:{name}" for name in plain.names()]
+    assert [level.hash for level in levels] == [mirror_level(level).hash for level in plain]
+    both = LevelSet.parse(["shipped:first_steps", "mirrored:shipped:first_steps"])
+    assert len(both) == 12
+    stream = LevelSet.parse("mirrored:generated:mazes?seeds=3-6")
+    assert len(stream) == 4
+    assert stream[1] == mirror_level(generate("mazes", seed=4))
+    assert not LevelSet.parse("mirrored:generated:mazes").is_finite
+    for text, complaint in (("mirrored:", "of which levels"), ("mirrored:shipped:nothing", "nothing")):
+        with pytest.raises(LevelError, match=complaint):
+            LevelSet.parse(text)

@@ -18,7 +18,7 @@ MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/s
 LASERS: Step = ("tests/sim/test_lasers.py",)
 SHOOTERS: Step = ("tests/sim/test_shooters.py", "tests/sim/test_sight.py", "tests/sim/test_shooters_reading.py")
 HUNTERS: Step = ("tests/sim/test_hunters.py", "tests/sim/test_hunters_reading.py")
-NINJA: Step = ("tests/sim/test_ninja.py",)
+NINJA: Step = ("tests/sim/test_ninja.py", "tests/sim/test_wall_tables.py")
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
 THREADS: Step = ("tests/runtime/test_thread_pool.py", "-k", "not fork and not exit")
 DECODED: Step = ("tests/rollouts/test_decoder.py",)
@@ -54,5 +54,10 @@ GROUPS: dict[str, tuple[Step, ...]] = {
     "lasers": (LASERS, BEAMS),
     "shooters": (SHOOTERS,),
     "hunters": (HUNTERS,),
+    "induction": (
+        ("tests/induction/test_two_phases.py", "-k", "random or power"),
+        ("tests/induction/test_optimal.py",),
+    ),
+    "induction-store": (("tests/induction/test_store.py", "-k", "hash or known or numbers or damage or killed"),),
     "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

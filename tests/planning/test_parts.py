@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 
 import numpy as np
@@ -12,14 +13,19 @@ from hypothesis import strategies as st
 from npp_env.graph.navigation import graph_of
 from npp_env.level import Level
 from npp_env.level.cache import LevelCache
+from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.shipped import load_shipped
 from npp_env.planning.frontier import ROOT, DecisionTree, Frontier
 from npp_env.planning.guide import Guide
-from npp_env.planning.keys import Resolution, SeenKeys, StateKeys
+from npp_env.planning.keys import Resolution, SeenKeys
 from npp_env.planning.shorten import Shortener
+from npp_env.planning.state_keys import StateKeys
 from npp_env.recording import load_shipped_recording
 from npp_env.sim import Simulation
 from npp_env.sim.geometry import geometry_of
+from npp_env.sim.outcome import NinjaState
+from npp_env.sim.structs import MOVER, NINJA
+from npp_env.sim.views import movers_view, ninja_view
 
 CAROUSEL = load_shipped("drones/carousel")
 
@@ -174,14 +180,51 @@ def test_guide_judges_no_more_configurations_than_it_has_tables_for():
     assert (judged[~own] == 0).all()
 
 
-def test_movers_count_for_a_key_alike_however_they_are_grouped(monkeypatch):
-    geometry = geometry_of(CAROUSEL, LevelCache(persist=False))
-    simulation = Simulation(CAROUSEL, geometry)
+def plain_key(geometry, state, configuration: int, r: Resolution) -> int:
+    """The key of a state in Python's own numbers."""
+
+    def mix(key: int, part: int) -> int:
+        key = ((key ^ part % 2**64) * 0x9E3779B97F4A7C15) % 2**64
+        return key ^ key >> 29
+
+    ninja, movers = ninja_view(state), movers_view(state, geometry)
+    kinds = geometry["entities"]["kind"]
+    posture = 16 * int(ninja["jump_prev"]) + 32 * int(ninja["air"])
+    posture += 2 + int(ninja["hold"]) // r.hold_ticks if ninja["state"] == NinjaState.RISING else 0
+    posture += 64 * (2 + int(np.sign(ninja["wn"]))) if ninja["walled"] else 0
+    key = configuration
+    for part in (
+        math.floor(ninja["x"] / r.position_px),
+        math.floor(ninja["y"] / r.position_px),
+        round(float(ninja["vx"]) / r.speed_px),
+        round(float(ninja["vy"]) / r.speed_px),
+        posture,
+    ):
+        key = mix(key, part)
+    moving = np.flatnonzero(kinds[geometry["mover_entity"]] != EntityKind.EXIT)
+    near = 0
+    for number in moving.tolist():
+        mover = movers[number]
+        if max(abs(mover["x"] - ninja["x"]), abs(mover["y"] - ninja["y"])) < r.mover_reach_px:
+            part = mix(mix(number + 1, math.floor(mover["x"] / r.mover_px)), math.floor(mover["y"] / r.mover_px))
+            near += mix(part, 8 * int(mover["phase"]) + int(mover["turn"]))
+    key = mix(key, near) if len(moving) else key
+    mines = geometry["entities"][np.isin(kinds, [EntityKind.MINE, EntityKind.TOGGLE_MINE])]
+    flags = NINJA.itemsize + len(movers) * MOVER.itemsize
+    armed = sum(k * 0x9E3779B97F4A7C15 for k, mine in enumerate(mines, 1) if state[flags + mine["slot"]] == 0)
+    return mix(key, armed) if len(mines) else key
+
+
+@pytest.mark.parametrize("name", ["drones/carousel", "mines/toggle_trail", "mixed/gauntlet", "death_balls/vault"])
+def test_keys_are_what_they_are_said_to_be(name):
+    """Along a recording, beside a second computation."""
+    simulation = Simulation(load_shipped(name))
     states = []
-    for _ in range(40):
-        simulation.advance(2, 3, stop=False)
+    for byte in load_shipped_recording(name).inputs.tolist():
+        simulation.advance(byte)
         states.append(simulation.state.copy())
-    keys = StateKeys(geometry, Resolution())
-    together = keys.of(np.array(states), np.zeros(40, np.int64))
-    monkeypatch.setattr("npp_env.planning.keys._BLOCK_NUMBERS", 1)
-    assert (keys.of(np.array(states), np.zeros(40, np.int64)) == together).all()
+    for resolution in (Resolution(), Resolution(3.0, 0.3, 8, 8.0, 120.0)):
+        keys = StateKeys(simulation.geometry, resolution).of(np.array(states), np.arange(len(states)) << 20)
+        plain = [plain_key(simulation.geometry, state, k << 20, resolution) for k, state in enumerate(states)]
+        assert keys.tolist() == plain
+    assert len(set(plain)) == len(plain)

@@ -67,7 +67,7 @@ def test_the_report_opens_without_errors_and_shows_its_charts(tmp_path):
     assert match is not None
     outcome = match[1]
     assert '"problems":[]' in outcome
-    assert '"charts":4' in outcome
+    assert '"charts":5' in outcome
     assert '"requests":[]' in outcome
     assert re.search(r"step (9\d\d|1,0\d\d)", outcome)
     wide, inner = re.search(r'"wide":(\d+),"inner":(\d+)', outcome).groups()

@@ -103,6 +103,9 @@ def test_the_environment_is_profiled_within_its_own_process(tmp_path):
     # All levels are loaded before the first snapshot, so nothing that an owner holds changes from then on.
     held = profile["owner_history"]["owners"]
     assert set(held) == {"levels", "observation buffers", "python objects", "states"}
+    # But for the actions of the present episode, a byte each.
+    objects = held.pop("python objects")
+    assert max(objects) - min(objects) < 1000
     assert all(len(set(series)) == 1 for series in held.values())
     assert profile["summary"]["verdict"] != "growing", profile["growth"]
     again = subprocess.run(command, capture_output=True, text=True)

@@ -221,3 +221,15 @@ def test_the_same_loop_without_the_leak_is_not_called_growing():
     verdict, _, culprit, *texts = run_loop("()")
     assert verdict == "flat", texts
     assert culprit is None, texts
+
+
+def test_one_fall_does_not_hide_a_straight_rise():
+    steps = np.arange(188.0)
+    values = 2e8 + 490e3 * steps
+    values[82:] -= 1.2e6
+    fit = fit_growth(steps, values, threshold_per_1k=1024e3)
+    assert fit.verdict is Verdict.GROWING
+    assert "rises in each of 12 parts" in fit.reason
+    # What wanders up and down is not taken for it.
+    waves = 2e8 + 50e6 * np.sin(steps / 10)
+    assert fit_growth(steps, waves, threshold_per_1k=1024e3).verdict is not Verdict.GROWING

@@ -33,7 +33,7 @@ def test_every_level_is_met_and_every_kind():
             met.add(number)
             return super().level(number)
 
-    plan = Watched(ticks=40_000, num_envs=8, generated=20, mixed=4)
+    plan = Watched(ticks=80_000, num_envs=8, generated=20, mixed=4)
     LongRun(plan).run()
     assert met == set(range(plan.num_levels))
     kinds = {int(kind) for seed in range(4) for kind in mixed_level(seed).records[:, 0]}
@@ -132,6 +132,21 @@ def test_growth_is_judged_after_the_first_pass(monkeypatch, tmp_path):
     assert leg.fit.verdict == "growing"
     assert run._first_piece + PLAN.pieces_per_pass <= run.progress.pieces
     assert leg.first_bytes == 1_000_000
+
+
+def test_memory_that_follows_the_levels_of_a_pass_is_judged(monkeypatch):
+    """Large levels come and go in each pass; a billion ticks ended undecided, as there were too few passes."""
+    plan = LongRunPlan(ticks=2_000_000, num_envs=8, generated=20, mixed=4)
+    run = LongRun(plan)
+
+    class Memory:
+        @property
+        def dirty_bytes(self):
+            return 40_000_000 + 100_000 * (run.progress.pieces % plan.pieces_per_pass)
+
+    monkeypatch.setattr(long_run, "read_page_memory", Memory)
+    monkeypatch.setattr(long_run, "STATE_CHECKS_PER_PIECE", 1)
+    assert run.run()[1].fit.verdict == "flat"
 
 
 @pytest.mark.parametrize(

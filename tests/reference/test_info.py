@@ -105,12 +105,14 @@ def test_one_environment(skip, limit):
         for seed in range(3):
             _, info = env.reset(seed=seed, options={"level": number})
             book = Book(level, number, skip, limit)
+            assert info.pop("level_name") == level.name
             assert info == book.info()
             for action in held(seed, limit) if seed else [RIGHT] * limit:
                 book.step(action)
                 _, reward, terminated, truncated, info = env.step(action)
                 assert (terminated, truncated) == (book.terminated, book.truncated), f"{level.name} {info}"
                 assert reward == pytest.approx(book.reward)
+                assert info.pop("level_name") == level.name
                 assert info == pytest.approx(book.info())
                 if terminated or truncated:
                     break
@@ -121,6 +123,7 @@ def test_one_environment(skip, limit):
 def test_types_of_info_are_plain():
     env = start([])
     for info in (env.reset()[1], env.step(0)[4]):
+        assert type(info.pop("level_name")) is str
         assert tuple(info) == FIELDS
         assert {name: type(value) for name, value in info.items()} == {
             name: float if name == "episode_return" else int for name in FIELDS
@@ -235,6 +238,7 @@ def test_rows_of_a_vector_environment(mode, skip, limit):
         for i in range(count):
             assert info["_frame"][i]
             assert row(info, i) == pytest.approx(books[i].info())
+            assert env.present_level_names[i] == books[i].level.name
             assert mismatches("game_state", books[i].moment({"game_state": observation["game_state"][i]})) == []
         if mode is AutoresetMode.DISABLED and done.any():
             observation, info = env.reset(options={"reset_mask": done})

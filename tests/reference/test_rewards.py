@@ -119,10 +119,13 @@ def test_running_out_of_time_is_no_death():
 def test_defaults():
     env = NppEnv(levels=[hall([EXIT, SWITCH, GOLD])], reward={"shaping_weight": 0})
     env.reset(seed=0)
-    assert env.step(0)[1] == pytest.approx(0.5 + 1.0 - 2 * 0.0001, abs=1e-15)
+    assert env.step(0)[1] == pytest.approx(0.5 + 1.0, abs=1e-15)
     env = NppEnv(levels=[hall([MINE])], reward={"shaping_weight": 0})
     env.reset(seed=0)
-    assert env.step(0)[1] == pytest.approx(-0.5 - 0.0001, abs=1e-15)
+    assert [env.step(0)[1] for _ in range(2)] == [0, 0]
+    env = NppEnv(levels=[hall([])], reward={"shaping_weight": 0}, max_episode_frames=8)
+    env.reset(seed=0)
+    assert [env.step(0)[1] for _ in range(3)] == [0, 0, 0]
 
 
 def test_nothing_is_paid_after_the_end_with_shaping():
@@ -145,7 +148,7 @@ def test_nothing_is_paid_after_the_end_with_shaping():
         {"switch_weight": 0.5, "exit_weight": 1, "death_weight": -0.5, "time_weight": -0.0001, "gold_weight": 0},
         {"switch_weight": -3, "exit_weight": 17, "death_weight": 5, "time_weight": 0.125, "gold_weight": 2.5},
     ],
-    ids=["default", "odd"],
+    ids=["plain", "odd"],
 )
 @pytest.mark.parametrize("frame_skip", [1, 4])
 def test_play_pays_what_the_reference_says(weights, frame_skip):

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 from golden_levels import golden
 from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map
-from sim.rooms import level_of_every_type
+from sim.phases import rooms_with_phases, states_with_phases
 
 from npp_env import NppVectorEnv
 from npp_env.errors import NppError, StateError
@@ -84,7 +84,7 @@ def forge(rng: np.random.Generator, state: np.ndarray, geometry) -> np.ndarray:
     if not len(movers):
         return wrong
     kinds = geometry["entities"]["kind"][geometry["mover_entity"]]
-    free = np.isin(kinds, (14, 17, 25, 26))
+    free = np.isin(kinds, (14, 15, 17, 25, 26))
     for name, most in (("x", 1e9), ("y", 1e9), ("u", 1e7), ("v", 1e7)):
         if rng.random() < 0.5:
             movers[name][free] = anywhere(most, int(free.sum()))
@@ -95,19 +95,43 @@ def forge(rng: np.random.Generator, state: np.ndarray, geometry) -> np.ndarray:
     movers["u"][shoves], movers["v"][shoves] = 1.0, 0.0
     for kind in (16, 20):
         movers["phase"][kinds == kind] = rng.integers(-1, 2, int((kinds == kind).sum()))
-    for kind in (14, 26):
+    _forge_hunters(rng, movers, kinds)
+    for kind in (14, 15, 26):
         movers["turn"][kinds == kind] = rng.integers(0, 4, int((kinds == kind).sum()))
-    anywhere_listed = listed & (kinds != 3)
+    # A flying rocket must be listed where it is.
+    anywhere_listed = listed & (kinds != 3) & (kinds != 18)
     movers["cell"][anywhere_listed] = rng.integers(0, CELLS, int(anywhere_listed.sum()))
     return wrong
 
 
+def _forge_hunters(rng: np.random.Generator, movers: np.ndarray, kinds: np.ndarray) -> None:
+    """Chasers, gun drones, turrets and evil ninjas in the middle of what they do, each number at some place."""
+
+    def some(where: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(where & (rng.random(len(kinds)) < 0.5))
+
+    movers["phase"][kinds == 15] = rng.integers(0, 2, int((kinds == 15).sum()))
+    # What is in the middle of a phase: how long it has been in it.
+    busy = some(np.isin(kinds, (12, 13, 19)) & (movers["phase"] > 0))
+    movers["stamp"][busy] = rng.integers(0, 60, len(busy))
+    aims = some((kinds == 19) & (movers["phase"] > 0))
+    for name in ("u", "v"):
+        movers[name][aims] = rng.choice([-1.0, 1.0], len(aims)) * 1e9 ** rng.random(len(aims))
+    # The second mover of a gun drone, or a rocket: any direction.
+    ways = some(np.isin(kinds, (12, 13, 18)) & (movers["u"] ** 2 + movers["v"] ** 2 > 0.5) & (movers["x"] < 1e4))
+    angles = rng.random(len(ways)) * 2 * np.pi
+    movers["u"][ways], movers["v"][ways] = np.cos(angles), np.sin(angles)
+    places = some((kinds == 22) & (movers["phase"] == 3))
+    for name in ("x", "y"):
+        movers[name][places] = rng.choice([-1.0, 1.0], len(places)) * 1e9 ** rng.random(len(places))
+
+
 def hostile_levels(rng: np.random.Generator, count: int) -> list[Level]:
-    """All kinds in one room, crowds, golden levels and hostile maps."""
+    """All kinds in one room, rooms for all phases of some, crowds, golden levels and hostile maps."""
     maps = [run.map for run in golden()]
     crowds = [read_map(crowded_map(kind, 60)) for kind in SIMULATED if kind in (16, 20, 23, 25, 26, 28)]
     chosen = [read_map(maps[i]) for i in rng.choice(len(maps), max(count // 4, 1), replace=False)]
-    known = [level_of_every_type(), *crowds, *chosen]
+    known = [*rooms_with_phases(), *crowds, *chosen]
     return [*known, *islice(accepted_levels(rng, maps), max(count - len(known), 0))]
 
 
@@ -142,6 +166,9 @@ class Target:
         for _ in range(12):
             self.env.step(rng.integers(0, 6, 2))
             self.states.append(self.env.get_state()[0])
+        if level in rooms_with_phases():
+            start = self.states[0][:HEADER_BYTES]
+            self.states += [seal(start, state.tobytes()) for state in states_with_phases(level)]
         self.env.reset(seed=0)
 
     def attack(self, tally: Tally) -> None:

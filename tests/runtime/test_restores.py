@@ -162,13 +162,16 @@ def test_old_versions_are_named():
         ObservationDecoder(env.config).decode(old)
 
 
-def test_a_pickle_with_a_forged_state_is_refused():
-    env = played(NppEnv(levels="shipped:first_steps/walk"))
-    saved = env.__getstate__()
+@pytest.mark.parametrize("make", [NppEnv, lambda **options: NppVectorEnv(2, **options)])
+def test_a_pickle_with_a_forged_state_is_refused(make):
+    env = played(make(levels="shipped:first_steps/walk"))
     pickle.loads(pickle.dumps(env))
-    twin = NppEnv.__new__(NppEnv)
+    saved = env.__getstate__()
+    last = max(saved["states"])
+    states = {**saved["states"], last: forged_ninja(saved["states"][last], hold=99)}
+    twin = type(env).__new__(type(env))
     with pytest.raises(StateError, match="hold of the ninja is 99"):
-        twin.__setstate__({**saved, "state": forged_ninja(saved["state"], hold=99)})
+        twin.__setstate__({**saved, "states": states})
 
 
 def test_bytes_behind_the_state_of_a_row_must_be_zero():
@@ -187,6 +190,34 @@ def test_bytes_behind_the_state_of_a_row_must_be_zero():
         with pytest.raises(StateError, match="damaged"):
             decoder.decode(damaged)
         assert env.get_state() == before
+
+
+@pytest.mark.parametrize("states", [None, 5, b"bytes", "text", iter(()), {}])
+def test_what_is_no_sequence_of_states_is_refused(states):
+    env = NppVectorEnv(2, levels="shipped:first_steps")
+    env.reset(seed=0)
+    before = env.get_state()
+    with pytest.raises(NppError, match="it must be a sequence, with one for each environment"):
+        env.set_state(states)
+    assert env.get_state() == before
+
+
+@pytest.mark.parametrize("indices", [[0.5, 1], ["a", "b"], "ab", 5, [None, 1]])
+def test_indices_that_are_no_whole_numbers_are_refused(indices):
+    env = NppVectorEnv(2, levels="shipped:first_steps")
+    env.reset(seed=0)
+    for call in (env.get_state, lambda chosen: env.set_state(env.get_state(), chosen)):
+        with pytest.raises(NppError, match="it must be a sequence of whole numbers"):
+            call(indices)
+
+
+def test_one_environment_takes_one_state():
+    env = NppVectorEnv(2, levels="shipped:first_steps")
+    env.reset(seed=0)
+    before = env.get_state()
+    with pytest.raises(NppError, match="2 states for 1 environments"):
+        env.set_state(before[::-1], indices=[1, 1])
+    assert env.get_state() == before
 
 
 # Damage, bit by bit.

@@ -9,6 +9,7 @@ import pytest
 
 import npp_env
 from npp_env.level.entity_kinds import ENTITY_COLUMNS, ENTITY_TABLE, SIMULATED_ROWS, EntityKind, Shape
+from npp_env.level.layout import UNIT_PX
 from npp_env.observe.spec import ENTITY_FIELDS
 from npp_env.sim import structs
 from npp_env.sim.outcome import NinjaState
@@ -24,7 +25,8 @@ def enums_of(source: str) -> list[tuple[str, dict[str, int]]]:
         numbers: dict[str, int] = {}
         for item in re.split(r"[,\n]", body.strip()):
             word, _, value = (part.strip() for part in item.partition("="))
-            numbers[word] = int(value) if value else max(numbers.values(), default=-1) + 1
+            number, _, shift = value.partition("<<")
+            numbers[word] = int(number) << int(shift or 0) if value else max(numbers.values(), default=-1) + 1
         found.append((name, numbers))
     return found
 
@@ -35,6 +37,12 @@ def test_the_kernel_and_python_number_alike():
     assert kinds == {kind.name: kind.value for kind in EntityKind}
     assert dict(enums)["NinjaState"] == {state.name: state.value for state in NinjaState}
     others = {k: v for name, numbers in enums if name != "NinjaState" and numbers != kinds for k, v in numbers.items()}
+    # What only compiled code reads and writes.
+    own = [name for name in others if name.startswith(("AROUND_", "LINES_"))]
+    assert len(own) == 6
+    for name in own:
+        del others[name]
+    assert (others.pop("CELL_PX"), others.pop("HALF_PX")) == (4 * UNIT_PX, 2 * UNIT_PX)
     assert len(others) > 30
     assert others == {name: getattr(structs, name) for name in others}
 

@@ -14,11 +14,7 @@ cdef int MOST_HALVES = 3
 
 cdef int direction_x(int direction) noexcept nogil:
     """Horizontal part of directions 0..3: right, down, left, up."""
-    if direction == 0:
-        return 1
-    if direction == 2:
-        return -1
-    return 0
+    return (direction == 0) - (direction == 2)
 
 
 cdef int direction_y(int direction) noexcept nogil:
@@ -91,8 +87,13 @@ cdef double reach_goal(Mover* b, double speed) noexcept nogil:
     cdef int uy = direction_y(b.direction)
     cdef double dx = b.goal_x - b.x
     cdef double dy = b.goal_y - b.y
-    cdef double d = sqrt(dx * dx + dy * dy)
-    if d < 0.000001 or dx * (b.goal_x - (b.x + speed * ux)) + dy * (b.goal_y - (b.y + speed * uy)) < 0:
+    cdef double square = dx * dx + dy * dy
+    cdef bint over = dx * (b.goal_x - (b.x + speed * ux)) + dy * (b.goal_y - (b.y + speed * uy)) < 0
+    cdef double d
+    if over or square < 0.00000001:
+        d = sqrt(square)
+        over = over or d < 0.000001
+    if over:
         b.x = b.goal_x
         b.y = b.goal_y
         return d

@@ -14,6 +14,13 @@ from npp_env.errors import KernelError
 from npp_env.level.entity_kinds import ENTITY_TABLE, RULES
 
 
+# Of the cells one after the other, from the first of nine around a place to the last: these nine, their upper three.
+cdef enum:
+    SPAN = 2 * ROWS + 2
+cdef unsigned long long UPPER_CELLS = 1 | 1 << 25 | 1 << 50
+cdef unsigned long long NEAR_CELLS = 7 * (1 | 1 << 25 | 1 << 50)
+
+
 cdef void place_entities(World* w) noexcept nogil:
     """Complete the initial state of the kinds that need more than a place."""
     cdef int k
@@ -50,14 +57,17 @@ cdef void gather_movers(World* w, int c, int r) noexcept nogil:
         return
     w.candidates_cell = c * ROWS + r
     w.n_candidates = 0
-    cdef int m, k, o, cell, dc, dr, high
+    # A bit for each cell from the first of the nine to the last, without those of other rows.
+    cdef unsigned long long around = NEAR_CELLS
+    cdef int first = (c - 1) * ROWS + r - 1
+    cdef int m, k, o, cell, high
+    if r == 0:
+        around &= ~UPPER_CELLS
+    elif r == ROWS - 1:
+        around &= ~(UPPER_CELLS << 2)
     for m in range(w.level.n_movers):
         cell = w.movers[m].cell
-        if cell < 0:
-            continue
-        dc = cell // ROWS - c
-        dr = cell % ROWS - r
-        if dc < -1 or dc > 1 or dr < -1 or dr > 1:
+        if cell < 0 or <unsigned int>(cell - first) > SPAN or not around >> (cell - first) & 1:
             continue
         # Its place among the others is sought by halves: there may be thousands in a cell.
         k = 0
@@ -87,6 +97,19 @@ cdef inline bint in_reach(World* w, Entity* e) noexcept nogil:
     return fabs(w.ninja.x - e.x) < reach and fabs(w.ninja.y - e.y) < reach and takes_part(w, e)
 
 
+cdef inline double meet_listed(World* w, int first, int last, bint pushing, double result) noexcept nogil:
+    """Apply the rules of all that is listed in the cells from first to last."""
+    cdef double answer
+    cdef int i
+    cdef Entity* e
+    for i in range(w.level.listed_start[first], w.level.listed_start[last + 1]):
+        e = &w.level.entities[w.level.listed[i]]
+        answer = meet(w, e, pushing) if pushing or in_reach(w, e) else 0.0
+        if pushing or result == 0:
+            result += answer
+    return result
+
+
 cdef double meet_entities(World* w, bint pushing) noexcept nogil:
     """Apply the push rules or the touch rules of the entities near the ninja, in the order of their lists.
 
@@ -98,6 +121,8 @@ cdef double meet_entities(World* w, bint pushing) noexcept nogil:
     cdef int r = row_of(w.ninja.y)
     cdef double result = 0.0
     cdef double answer
+    cdef int above = r - 1 if r > 0 else 0
+    cdef int below = r + 1 if r < ROWS - 1 else r
     cdef int k = 0
     cdef int col, row, cell, i, end
     cdef Entity* e
@@ -106,7 +131,11 @@ cdef double meet_entities(World* w, bint pushing) noexcept nogil:
     if w.n_candidates == 0 and (level.near[c * ROWS + r] & (NEAR_PUSHING if pushing else NEAR_TOUCHABLE)) == 0:
         return 0.0
     for col in range(c - 1 if c > 0 else 0, (c + 1 if c < COLUMNS - 1 else c) + 1):
-        for row in range(r - 1 if r > 0 else 0, (r + 1 if r < ROWS - 1 else r) + 1):
+        if k == w.n_candidates:
+            # Nothing comes in between what is listed in the cells of a column.
+            result = meet_listed(w, col * ROWS + above, col * ROWS + below, pushing, result)
+            continue
+        for row in range(above, below + 1):
             cell = col * ROWS + row
             i = level.listed_start[cell]
             end = level.listed_start[cell + 1]

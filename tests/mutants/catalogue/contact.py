@@ -151,7 +151,14 @@ FAULTS = [
         "entities",
         "neighbouring-constant",
     ),
-    Fault("movers-in-the-row-below-are-not-met", PASSES, "dr > 1", "dr > 0", "entities", "wrong-index"),
+    Fault(
+        "movers-in-the-row-below-are-not-met",
+        PASSES,
+        "NEAR_CELLS = 7 * (",
+        "NEAR_CELLS = 3 * (",
+        "entities",
+        "wrong-index",
+    ),
     Fault(
         "statics-are-met-before-earlier-movers",
         PASSES,

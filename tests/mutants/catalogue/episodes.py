@@ -10,11 +10,13 @@ ENGINE = "npp_env/runtime/engine.pyx"
 DRAW = "npp_env/runtime/draw.pxd"
 ENVIRONMENT = "npp_env/env.py"
 EPISODES = "npp_env/runtime/episodes.py"
+ARGUMENTS = "npp_env/runtime/arguments.py"
 RESOURCES = "npp_env/runtime/level_resources.py"
 ROWS = "npp_env/runtime/episode_rows.pyx"
 SAMPLING = "npp_env/runtime/sampling.py"
 SAVED = "npp_env/runtime/saved_state.py"
 VECTOR = "npp_env/vector.py"
+VECTOR_INFOS = "npp_env/runtime/vector_infos.py"
 
 FAULTS = [
     Fault("left-and-right-exchanged", ROWS, "(0x351240 >>", "(0x351420 >>", "episodes", "exchanged-fields"),
@@ -148,8 +150,8 @@ FAULTS = [
     Fault(
         "every-other-episode",
         EPISODES,
-        "self.episodes[indices] + 1, None",
-        "self.episodes[indices] + 2, None",
+        "self.episodes[indices] + 1, drawn",
+        "self.episodes[indices] + 2, drawn",
         "episodes",
         "off-by-one",
     ),
@@ -247,11 +249,11 @@ FAULTS = [
         within="following",
     ),
     Fault(
-        "one-seed-for-all", VECTOR, "[int(seed) + i for i in", "[int(seed) for i in", "episodes", "dropped-condition"
+        "one-seed-for-all", ARGUMENTS, "[int(seed) + i for i in", "[int(seed) for i in", "episodes", "dropped-condition"
     ),
     Fault(
         "info-of-those-that-were-not-reset",
-        VECTOR,
+        VECTOR_INFOS,
         "np.where(mask, info[key], 0)",
         "np.where(mask, 0, info[key])",
         "episodes",
@@ -269,20 +271,20 @@ FAULTS = [
     Fault(
         "reset-waits-a-step",
         EPISODES,
-        "self._begin(indices, keys, episodes, level, fresh=False)",
-        "self._begin(indices, keys, episodes, level, fresh=True)",
+        "self._begin(indices, keys, episodes, chosen, fresh=False)",
+        "self._begin(indices, keys, episodes, chosen, fresh=True)",
         "episodes",
         "neighbouring-constant",
         within="reset",
     ),
     Fault(
         "final-observation-of-the-first",
-        VECTOR,
+        VECTOR_INFOS,
         "{key: array[i].copy() for",
         "{key: array[0].copy() for",
         "episodes",
         "wrong-index",
-        within="_final",
+        within="final_infos",
     ),
     Fault(
         "second-phase-needs-two-switches",

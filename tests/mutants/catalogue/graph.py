@@ -17,6 +17,7 @@ HANDLES = "npp_env/observe/path_handles.py"
 IMAGES = "npp_env/graph/images.pyx"
 NAVIGATION = "npp_env/graph/navigation.py"
 NODES = "npp_env/graph/nodes.py"
+PIECES = "npp_env/graph/pieces.pyx"
 ONE_WAYS = "npp_env/graph/one_ways.py"
 PATHS = "npp_env/observe/path_features.pyx"
 
@@ -82,12 +83,19 @@ FAULTS = [
         "graph",
         "exchanged-fields",
     ),
-    Fault("cavities-in-matter-are-free", BUILDER, "(pieces * ~solid)", "(pieces)", "graph", "dropped-condition"),
+    Fault(
+        "cavities-in-matter-are-free",
+        PIECES,
+        "if pieces[y, x] != last and solid[y, x] == 0:",
+        "if pieces[y, x] != last:",
+        "graph",
+        "dropped-condition",
+    ),
     Fault(
         "spawn-in-a-cavity-is-forgotten",
-        BUILDER,
-        "WIDTH_PX - 1)]] = True",
-        "WIDTH_PX - 1)]] = False",
+        PIECES,
+        "keep[always] = 1",
+        "keep[always] = 0",
         "graph",
         "dropped-condition",
     ),
@@ -246,13 +254,13 @@ FAULTS = [
     Fault(
         "straight-walls-transposed",
         FREE_SPACE,
-        "if vertical else tuple(offsets)",
-        "if not vertical else tuple(offsets)",
+        "if vertical else (float(HALF_PX), 0.0)",
+        "if not vertical else (float(HALF_PX), 0.0)",
         "graph",
         "swapped-arguments",
     ),
     Fault(
-        "nodes-a-pixel-off-centre", NODES, "centre = HALF_PX // 2", "centre = HALF_PX // 2 - 1", "graph", "off-by-one"
+        "nodes-a-pixel-off-centre", PIECES, "centre = HALF_PX // 2", "centre = HALF_PX // 2 - 1", "graph", "off-by-one"
     ),
     Fault(
         "farthest-piece-of-a-half-cell", NODES, "[:, free].argmin(axis=1)", "[:, free].argmax(axis=1)", "graph", "sign"

@@ -8,6 +8,7 @@ CONTACT = "npp_env/sim/contact.pxd"
 NINJA = "npp_env/sim/ninja.pyx"
 DECIDE = "npp_env/sim/decide.pyx"
 WALLS = "npp_env/sim/walls.pyx"
+TABLES = "npp_env/sim/wall_tables.pyx"
 SWEEPS = "npp_env/sim/sweeps.pyx"
 KERNEL = "npp_env/sim/kernel.pyx"
 
@@ -140,6 +141,17 @@ FAULTS = [
         "exchanged-fields",
     ),
     Fault("floor-buffer-set-in-the-air", DECIDE, "if not n.air:", "if n.air:", "sim", "sign", within="decide"),
+    Fault("free-although-walls-push", TABLES, "NINJA_REACH = 100", "NINJA_REACH = 4", "sim", "wrong-radius"),
+    Fault("untouched-although-a-wall-is-near", TABLES, "TOUCH_PX = 10.2", "TOUCH_PX = 0.2", "sim", "wrong-radius"),
+    Fault("backs-taken-for-fronts", TABLES, "right <= wall.x1 if", "right >= wall.x1 if", "sim", "sign"),
+    Fault(
+        "sweeps-overlook-the-next-line",
+        SWEEPS,
+        "range(c1 + 1, <int>right",
+        "range(c1 + 2, <int>right",
+        "sim",
+        "wrong-index",
+    ),
     Fault("walls-touched-from-afar", WALLS, "TOUCH_RADIUS = 10.1", "TOUCH_RADIUS = 10.5", "sim", "wrong-radius"),
     Fault("front-faces-not-preferred", WALLS, "FRONT_BONUS = 0.1", "FRONT_BONUS = 0.0", "sim", "neighbouring-constant"),
     Fault(

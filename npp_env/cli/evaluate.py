@@ -1,0 +1,162 @@
+"""`npp-env evaluate`: how well a policy plays."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, whole_number
+from npp_env.cli.policies import add_policy_arguments, load_policy_argument
+from npp_env.cli.printing import as_json, complain, say, say_data
+from npp_env.errors import NppError
+from npp_env.evaluation.evaluate import EvaluationOptions, KeptEpisodes, evaluate
+from npp_env.evaluation.page import Run, page
+from npp_env.evaluation.record_episodes import file_stem
+from npp_env.evaluation.report import format_table
+from npp_env.evaluation.scores import Evaluation
+from npp_env.level.whole_file import write_whole
+from npp_env.recording import RECORDING_SUFFIX, save_recording
+
+JSON_NAME = "evaluation.json"
+_DEFAULTS = EvaluationOptions()
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of `npp-env evaluate`."""
+    add_policy_arguments(parser)
+    parser.add_argument(
+        "--levels",
+        nargs="+",
+        default=["shipped"],
+        metavar="LEVELS",
+        help="files, folders, level sets (default: all shipped levels)",
+    )
+    parser.add_argument(
+        "--episodes",
+        type=whole_number(1, 1_000_000),
+        default=_DEFAULTS.episodes,
+        metavar="N",
+        help="episodes on each level, each with a seed of its own (default %(default)s)",
+    )
+    parser.add_argument("--seed", type=whole_number(0), default=0, help="what all chance comes from (default 0)")
+    parser.add_argument(
+        "--idle-steps",
+        type=whole_number(0, 10_000),
+        default=0,
+        metavar="N",
+        help="begin every episode with 0 to N idle steps, by its seed (default 0)",
+    )
+    parser.add_argument(
+        "--num-envs",
+        type=whole_number(1, 1 << 16),
+        default=_DEFAULTS.num_envs,
+        metavar="N",
+        help="episodes that are played at once (default %(default)s)",
+    )
+    parser.add_argument("--threads", type=whole_number(1, 1024), default=1, metavar="N", help="threads that simulate")
+    parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"keep {JSON_NAME}, best and worst recordings there")
+    parser.add_argument("--html", type=Path, metavar="PAGE.html", help="write a page with the scores and these runs")
+    add_force(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Run the command."""
+    check_outputs(args)
+    levels = parse_finite_levels(args.levels)
+    policy = load_policy_argument(args.policy, args.config, args.sample)
+    options = EvaluationOptions(
+        episodes=args.episodes,
+        seed=args.seed,
+        num_envs=args.num_envs,
+        idle_steps=args.idle_steps,
+        threads=args.threads,
+        record=args.out is not None or args.html is not None,
+    )
+    with _Bar() as bar:
+        evaluation, kept = evaluate(policy, levels, options, name=args.policy, progress=bar.show)
+    if args.out is not None:
+        evaluation = write_folder(args.out, evaluation, kept, force=args.force)
+    if args.html is not None:
+        write_page(args.html, evaluation, kept)
+    if args.json:
+        say_data(evaluation.to_dict())
+    else:
+        say(format_table(evaluation))
+    return 0
+
+
+def check_outputs(args: argparse.Namespace) -> None:
+    """Find what cannot be written before anything is played.
+
+    Raises:
+        NppError: A file exists and may not be overwritten, or cannot be written.
+    """
+    if args.html is not None:
+        check_output(args.html, args.force, ".html", ".htm")
+    if args.out is None:
+        return
+    if args.out.exists() and not args.out.is_dir():
+        raise NppError(f"{args.out} is a file; name a folder for the recordings")
+    if not args.out.exists() and not args.out.parent.is_dir():
+        raise NppError(f"{args.out}: there is no folder {args.out.parent}")
+    if args.out.is_dir():
+        check_output(args.out / JSON_NAME, args.force)
+    elif not os.access(args.out.parent, os.W_OK):
+        raise NppError(f"{args.out}: the folder {args.out.parent} cannot be written to")
+
+
+def write_folder(folder: Path, evaluation: Evaluation, kept: list[KeptEpisodes], *, force: bool) -> Evaluation:
+    """Write the evaluation and its recordings; returns it with their names."""
+    folder.mkdir(exist_ok=True)
+    levels = []
+    for info, episodes in zip(evaluation.levels, kept, strict=True):
+        files = {}
+        for word, recording in episodes.by_name().items():
+            assert recording.level is not None, "recordings of environments hold their level"
+            name = f"{file_stem(recording.level)}-{info.hash[:6]}-{word}{RECORDING_SUFFIX}"
+            save_recording(recording, folder / name, overwrite=force)
+            files[word] = name
+        levels.append(replace(info, recordings=files))
+    result = replace(evaluation, levels=tuple(levels))
+    write_whole(folder / JSON_NAME, as_json(result.to_dict()).encode(), overwrite=force)
+    return result
+
+
+def write_page(path: Path, evaluation: Evaluation, kept: list[KeptEpisodes]) -> None:
+    """Write the page of an evaluation with its best and worst runs."""
+    runs = [
+        Run(word, recording, info.name)
+        for info, episodes in zip(evaluation.levels, kept, strict=True)
+        for word, recording in episodes.by_name().items()
+    ]
+    write_whole(path, page(runs, "Evaluation", evaluation).encode())
+    complain(f"written: {path}")
+
+
+class _Bar:
+    """A progress bar on a terminal, and nothing elsewhere."""
+
+    def __init__(self) -> None:
+        self._bar: Any = None
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def show(self, done: int, total: int) -> None:
+        """Show that so many episodes are done."""
+        if not sys.stderr.isatty():
+            return
+        if self._bar is None:
+            from tqdm import tqdm
+
+            self._bar = tqdm(total=total, unit="episode", file=sys.stderr, leave=False)
+        self._bar.update(done - self._bar.n)
+
+    def __exit__(self, *details: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

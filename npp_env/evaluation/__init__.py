@@ -1,0 +1,1 @@
+"""Evaluation: how well a policy plays, what it did, and pictures of it."""

@@ -1,0 +1,133 @@
+"""Model files: named arrays and a JSON header in one zip file, as `.npz` has them, without pickles.
+
+Checkpoints of training runs have the same form. Whatever stands in a file, reading it runs no code of it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from npp_env.errors import NppError
+from npp_env.level.validation import shorten
+from npp_env.level.whole_file import write_whole
+
+if TYPE_CHECKING:
+    from npp_env.evaluation.policy import Policy
+
+MODEL_SUFFIX = ".nppmodel"
+FORMAT = "npp_env model"
+_VERSION = 1
+_HEADER = "header.json"
+MAX_BYTES = 1 << 31
+_KINDS = "biuf"
+
+
+class ModelError(NppError, ValueError):
+    """A model file or checkpoint that cannot be read; the message says what is wrong with it."""
+
+
+def write_arrays(path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a file whole: whoever opens it finds the old content or the new. Equal content gives equal bytes."""
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w") as file:
+        text = json.dumps({"format": FORMAT, "version": _VERSION, **header}, indent=1)
+        _write_member(file, _HEADER, text.encode())
+        for name, array in arrays.items():
+            buffer = io.BytesIO()
+            np.lib.format.write_array(buffer, np.ascontiguousarray(array), allow_pickle=False)
+            _write_member(file, f"{name}.npy", buffer.getvalue())
+    write_whole(path, memory.getvalue())
+
+
+def _write_member(file: zipfile.ZipFile, name: str, data: bytes) -> None:
+    member = zipfile.ZipInfo(name)
+    member.compress_type = zipfile.ZIP_DEFLATED if len(data) > 512 else zipfile.ZIP_STORED
+    file.writestr(member, data, compresslevel=1)
+
+
+def read_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Read what `write_arrays` wrote: the header, and fresh arrays by name.
+
+    Raises:
+        ModelError: It is no such file, damaged, of another version, or larger than 2 GB.
+        OSError: It cannot be opened.
+    """
+    data = Path(path).read_bytes()
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as file:
+            if sum(member.file_size for member in file.infolist()) > MAX_BYTES:
+                raise ModelError(f"{os.fspath(path)}: holds more than {MAX_BYTES} bytes")
+            header = json.loads(file.read(_HEADER))
+            arrays = {
+                name.removesuffix(".npy"): _read_array(file.read(name)) for name in file.namelist() if name != _HEADER
+            }
+    except ModelError:
+        raise
+    # The standard library raises almost anything for damaged files.
+    except Exception as error:
+        raise ModelError(
+            f"{os.fspath(path)} is no model file: {type(error).__name__}: {shorten(str(error))}"
+        ) from error
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise ModelError(f"{os.fspath(path)} is no model file: its header does not say so")
+    if header.get("version") != _VERSION:
+        raise ModelError(
+            f"{os.fspath(path)} has version {shorten(header.get('version'))}; this npp_env reads {_VERSION}"
+        )
+    return header, arrays
+
+
+def _read_array(data: bytes) -> NDArray[Any]:
+    buffer = io.BytesIO(data)
+    version = np.lib.format.read_magic(buffer)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, dtype = read(buffer)
+    # Before memory is allocated for it.
+    if dtype.kind not in _KINDS or int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - buffer.tell():
+        raise ModelError(f"an array of {dtype} {shape} in {len(data)} bytes")
+    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    return array
+
+
+def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:
+    """The arrays whose names begin with a prefix, without it.
+
+    Example:
+        >>> part_of({"a/x": np.zeros(1), "b/x": np.ones(1)}, "b/")
+        {'x': array([1.])}
+    """
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+
+
+def shipped_models() -> dict[str, Path]:
+    """Trained models that come with the package, by name."""
+    folder = Path(__file__).parent / "models"
+    return {path.stem: path for path in sorted(folder.glob(f"*{MODEL_SUFFIX}"))}
+
+
+def write_half(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
+    """Copy a model with weights of half the size (float16)."""
+    header, arrays = read_arrays(source)
+    small = {name: array.astype(np.float16) if array.dtype == np.float32 else array for name, array in arrays.items()}
+    write_arrays(target, header, small)
+
+
+def load_policy(path: str | os.PathLike[str]) -> Policy:
+    """The policy of a model file, as `npp-env train` writes it and `npp-env evaluate` takes it; needs torch.
+
+    Raises:
+        ModelError: The file is damaged, or holds something else.
+    """
+    from npp_env.learning.trained_policy import TrainedPolicy
+
+    header, arrays = read_arrays(path)
+    return TrainedPolicy.from_model(header, arrays, os.fspath(path))

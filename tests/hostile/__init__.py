@@ -1,0 +1,1 @@
+"""Inputs that are accepted and cost as much as they can, and what they cost in every command."""

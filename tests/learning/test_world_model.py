@@ -1,0 +1,265 @@
+"""The world model: it learns, keeps nothing, can be resumed, and each of its losses can be left out."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from npp_env.cli import main  # noqa: E402
+from npp_env.errors import ConfigError, NppError  # noqa: E402
+from npp_env.evaluation.policy import Policy  # noqa: E402
+from npp_env.learning.model_file import load_policy, read_arrays  # noqa: E402
+from npp_env.learning.settings import TrainSettings  # noqa: E402
+from npp_env.learning.trainer import Limits, Trainer  # noqa: E402
+from npp_env.learning.world_model.algorithm import WorldModel  # noqa: E402
+from npp_env.learning.world_model.assess import activation_bytes, prediction_errors, returns_along  # noqa: E402
+from npp_env.learning.world_model.imagination import Imagined, returns_of  # noqa: E402
+from npp_env.learning.world_model.model_losses import divergence, motion_of  # noqa: E402
+from npp_env.learning.world_model.options import BRANCHES, WorldModelOptions  # noqa: E402
+from npp_env.learning.world_model.replay import SequenceReplay  # noqa: E402
+
+OPTIONS = {"warm_up": 128, "collect_steps": 8, "updates": 1, "batch": 4, "sequence_length": 8, "replay_steps": 1024}
+SMALL = {
+    "task": "shipped:first_steps/walk",
+    "algo": "world-model",
+    "policy": "world-model",
+    "num_envs": 8,
+    "total_steps": 4096,
+    "policy_options": {"width": 16, "groups": 4, "classes": 4},
+}
+
+
+def settings_of(**options):
+    return TrainSettings(**SMALL, algo_options={**OPTIONS, **options})
+
+
+def rows_of(number, count, length=64):
+    """States that can be told apart: all bytes are the number of the step, from 1."""
+    rows = np.zeros((count, length), np.uint8)
+    rows[:, :40] = number % 250 + 1
+    rows[:, 40] = np.arange(count) + 1
+    return rows
+
+
+@pytest.mark.parametrize("on_disk", [False, True])
+def test_sequences_have_no_gap_and_never_span_the_seam_of_the_ring(tmp_path, on_disk):
+    replay = SequenceReplay(20, 3, 64, tmp_path if on_disk else None)
+    rng = np.random.default_rng(0)
+    out = np.empty((5 * 64, 64), np.uint8)
+    with pytest.raises(NppError, match="0 steps are kept"):
+        replay.draw(5, 64, rng, out)
+    for number in range(53):
+        first = np.array([number % 7 == 0, False, number % 11 == 0])
+        replay.add(rows_of(number, 3), np.full(3, number % 6), np.full(3, number / 8), ~first, first)
+    drawn = replay.draw(5, 64, rng, out)
+    numbers = drawn.rows[:, 0].reshape(5, 64).astype(int) - 1
+    assert (np.diff(numbers, axis=0) == 1).all()
+    assert numbers.min() == 53 - 20
+    assert numbers.max() == 52
+    envs = drawn.rows[:, 40].reshape(5, 64) - 1
+    assert set(envs.ravel().tolist()) == {0, 1, 2}
+    assert (envs == envs[0]).all()
+    np.testing.assert_array_equal(drawn.actions, numbers % 6)
+    np.testing.assert_array_equal(drawn.rewards, (numbers / 8).astype(np.float32))
+    expected = np.where(envs == 0, numbers % 7 == 0, np.where(envs == 2, numbers % 11 == 0, False))
+    np.testing.assert_array_equal(drawn.first, expected)
+    np.testing.assert_array_equal(drawn.terminated, ~expected)
+    twin = SequenceReplay(20, 3, 64)
+    twin.restore({name: array.copy() for name, array in replay.arrays().items()})
+    for ring in (replay, twin):
+        ring.add(rows_of(53, 3), np.zeros(3, np.int64), np.zeros(3), np.zeros(3, bool), np.zeros(3, bool))
+    first, second = (
+        ring.draw(5, 64, np.random.default_rng(1), np.empty((320, 64), np.uint8)) for ring in (replay, twin)
+    )
+    for one, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_million_steps_take_less_than_400_mb():
+    settings = TrainSettings(**{**SMALL, "task": "shipped:first_steps", "num_envs": 64}, algo_options={**OPTIONS})
+    algorithm = WorldModel(settings)
+    for _ in range(1024 // 64 + 4):
+        algorithm.collect()
+    assert algorithm.replay.nbytes / 1024 * 1e6 < 400e6
+    algorithm.bench.close()
+
+
+def test_returns_by_hand():
+    goes_on = torch.tensor([[1.0], [0.5]])
+    imagined = Imagined(None, None, torch.tensor([[1.0], [2.0]]), goes_on)
+    values = torch.tensor([[9.0], [4.0], [8.0]])
+    second = 2 + 0.5 * 0.5 * 8
+    first = 1 + 0.5 * 1.0 * (0.25 * 4 + 0.75 * second)
+    torch.testing.assert_close(returns_of(imagined, values, 0.5, 0.75), torch.tensor([[first], [second]]))
+    ended = np.array([[False], [True], [False]])
+    rewards = np.array([[1.0], [2.0], [4.0]], np.float32)
+    np.testing.assert_allclose(returns_along(rewards, ended, 0.5)[:, 0], [2.0, 2.0, 4.0])
+
+
+def test_divergence_is_that_of_torch():
+    first, second = (torch.randn(3, 5, 4, generator=torch.Generator().manual_seed(k)).log_softmax(-1) for k in (0, 1))
+    kinds = [
+        torch.distributions.Independent(torch.distributions.OneHotCategorical(logits=x), 1) for x in (first, second)
+    ]
+    torch.testing.assert_close(divergence(first, second), torch.distributions.kl_divergence(*kinds))
+
+
+def test_motion_is_what_the_states_say():
+    algorithm = WorldModel(settings_of())
+    kept = []
+    for _ in range(6):
+        kept.append(np.array(algorithm.bench.rows))
+        algorithm.collect()
+    motion = motion_of(np.concatenate(kept), 6)
+    decoded = [algorithm.bench.decoder.decode(rows)["game_state"].astype(float) for rows in kept]
+    # Observations are rounded to float16: half a pixel near the border of the map.
+    for t in range(5):
+        dx = (decoded[t + 1][:, 0] - decoded[t][:, 0]) * 528 / 24
+        dvy = (decoded[t + 1][:, 5] - decoded[t][:, 5]) * 12
+        np.testing.assert_allclose(motion[t, :, 0], dx, atol=0.03)
+        np.testing.assert_allclose(motion[t, :, 3], dvy, atol=0.02)
+    assert (motion[5] == 0).all()
+    assert (motion[:5] != 0).any()
+    algorithm.bench.close()
+
+
+def test_what_is_carried_ends_with_the_episode():
+    algorithm = WorldModel(settings_of())
+    network = algorithm.network
+    encoded = torch.randn(4, 2, 16, generator=torch.Generator().manual_seed(0))
+    actions = torch.zeros(4, 2, 6)
+    actions[..., 2] = 1
+    first = torch.zeros(4, 2, dtype=torch.bool)
+    first[2, 0] = True
+    with torch.no_grad():
+        whole = network.follow(encoded, actions, first, None)
+        tail = network.follow(encoded[2:], actions[2:], first[2:], None)
+    torch.testing.assert_close(whole.states.memory[2:, 0], tail.states.memory[:, 0])
+    assert not torch.allclose(whole.states.memory[2:, 1], tail.states.memory[:, 1])
+
+
+def test_collection_carries_no_graph_unless_told_to():
+    for keep in (False, True):
+        algorithm = WorldModel(settings_of(keep_graphs=keep))
+        for _ in range(3):
+            algorithm.collect()
+        assert (algorithm.carried.memory.grad_fn is not None) == keep
+        algorithm.bench.close()
+
+
+def report_of(tmp_path, name, *flags):
+    """What the command says of memory, in a process of its own: what other tests left behind would drown it."""
+    command = [sys.executable, "-m", "npp_env", "train", SMALL["task"], "--algo", "world-model", "--steps", "6000"]
+    command += ["--num-envs", "8", "--out", str(tmp_path / name), "--no-progress", "--no-tensorboard", *flags]
+    # Nothing is learned, and the ring is full after a few iterations.
+    for option in ("warm_up=1000000", "replay_steps=256", "collect_steps=4"):
+        command += ["--option", option]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_memory_stays_flat_and_grows_with_kept_graphs(tmp_path):
+    assert "baseline: growing" not in report_of(tmp_path, "flat")
+    leaky = report_of(tmp_path, "leaky", "--keep-graphs")
+    assert "baseline: growing" in leaky
+    phases = leaky[leaky.index("phase ") :].splitlines()
+    assert phases[1].startswith("collect")
+
+
+@pytest.mark.parametrize("branch", BRANCHES)
+def test_each_branch_can_be_left_out(branch):
+    whole, without = (WorldModel(settings_of(without=text)) for text in ("", branch))
+    bytes_of, losses = [], []
+    for algorithm in (whole, without):
+        for _ in range(16):
+            algorithm.collect()
+        drawn = algorithm.replay.draw(8, 4, np.random.default_rng(0), algorithm._rows)
+        vectors = algorithm.network.flatten(algorithm.bench.observe(drawn.rows))
+        bytes_of.append(activation_bytes(algorithm.network, drawn, vectors, algorithm.options))
+        losses.append(algorithm.learn())
+        algorithm.bench.close()
+    gone = {"decoder", "motion"} if branch == "decoder" else {branch}
+    assert losses[0].keys() - losses[1].keys() == gone
+    assert bytes_of[1] < bytes_of[0]
+    assert all(np.isfinite(value) for value in losses[1].values())
+
+
+def test_half_the_sequence_takes_half_the_memory():
+    algorithm = WorldModel(settings_of(sequence_length=32, replay_steps=2048))
+    for _ in range(40):
+        algorithm.collect()
+    found = []
+    for length in (16, 32):
+        drawn = algorithm.replay.draw(length, 4, np.random.default_rng(0), algorithm._rows[: 4 * length])
+        vectors = algorithm.network.flatten(algorithm.bench.observe(drawn.rows))
+        found.append(activation_bytes(algorithm.network, drawn, vectors, algorithm.options))
+    assert 0.45 <= found[0] / found[1] <= 0.6
+
+
+def test_it_learns_to_predict_and_goes_on_after_a_stop(tmp_path):
+    settings = settings_of(updates=4, batch=16, learning_rate=3e-3)
+    whole = Trainer(tmp_path / "whole", settings)
+    whole.run(Limits(steps=1536))
+    Trainer(tmp_path / "parts", settings).run(Limits(steps=768))
+    Trainer(tmp_path / "parts").run(Limits(steps=1536))
+    first, second = (read_arrays(tmp_path / name / "checkpoint.npz")[1] for name in ("whole", "parts"))
+    assert first.keys() == second.keys()
+    for name, array in first.items():
+        # Free places of the ring may be filled in another order.
+        if not name.startswith("replay/states"):
+            np.testing.assert_array_equal(array, second[name], name)
+    curve = whole.folder.curve()
+    assert np.isnan(curve[0]["decoder"])
+    learned = [row for row in curve if not np.isnan(row["decoder"])]
+    assert learned[-1]["decoder"] < 0.5 * learned[0]["decoder"]
+    algorithm = whole.algorithm
+    drawn = algorithm.replay.draw(8, 16, np.random.default_rng(0), algorithm._rows)
+    vectors = algorithm.network.flatten(algorithm.bench.observe(drawn.rows))
+    errors = prediction_errors(algorithm.network, drawn, vectors, 1, 4)
+    assert 0 < errors.samples <= 16
+    assert errors.position_px[0] > 0
+    assert errors.position_px[1] > errors.position_px[2]
+
+
+def test_its_model_plays(tmp_path):
+    trainer = Trainer(tmp_path, settings_of())
+    trainer.run(Limits(steps=64))
+    policy = load_policy(tmp_path / "model.nppmodel")
+    assert isinstance(policy, Policy)
+    bench = trainer.algorithm.bench
+    observations = bench.decoder.decode(bench.rows)
+    policy.begin(8, seed=0)
+    first = policy.act(observations, observations["action_mask"]).copy()
+    assert (np.take_along_axis(observations["action_mask"], first[:, None], 1) == 1).all()
+    remembered = policy._state.memory.clone()
+    policy.act(observations, observations["action_mask"])
+    policy.restart(np.ones(8, np.bool_))
+    np.testing.assert_array_equal(policy.act(observations, observations["action_mask"]), first)
+    torch.testing.assert_close(policy._state.memory, remembered)
+
+
+def test_the_command_trains_and_writes_snapshots(tmp_path, capsys):
+    arguments = ["train", "shipped:first_steps/walk", "--algo", "world-model", "--steps", "512", "--no-progress"]
+    arguments += ["--out", str(tmp_path / "run"), "--num-envs", "8", "--snapshots", str(tmp_path / "snapshots")]
+    arguments += ["--without", "kl", "--sequence-length", "8", "--option", "warm_up=128", "--option", "batch=4"]
+    arguments += ["--policy-option", "width=16", "--no-tensorboard"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert "rssm" in out
+    assert "start-of-iteration baseline" in out
+    assert list((tmp_path / "snapshots").iterdir())
+
+
+def test_wrong_options_give_clear_errors():
+    with pytest.raises(ConfigError, match="what can be left out is decoder"):
+        WorldModelOptions(without="encoder")
+    with pytest.raises(ConfigError, match="at least 2"):
+        WorldModelOptions(sequence_length=1)
+    with pytest.raises(ConfigError, match="need at least 64"):
+        WorldModel(settings_of(replay_steps=32))
+    with pytest.raises(ConfigError, match="needs 'world-model'"):
+        WorldModel(TrainSettings(**{**SMALL, "policy": "mlp", "policy_options": {}}, algo_options=OPTIONS))
