@@ -17,6 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import NppError
+from npp_env.level.files import read_bounded
+from npp_env.level.npy import array_of_npy
 from npp_env.level.validation import shorten
 from npp_env.level.whole_file import write_whole
 
@@ -27,8 +29,10 @@ MODEL_SUFFIX = ".nppmodel"
 FORMAT = "npp_env model"
 _VERSION = 1
 _HEADER = "header.json"
-MAX_BYTES = 1 << 31
-_KINDS = "biuf"
+MAX_MODEL_BYTES, MAX_CHECKPOINT_BYTES = 1 << 28, 1 << 31
+"""What the content may take in memory. A short file can hold a thousand times its length; models come from anywhere,
+checkpoints, with all that a run remembers, from the run that goes on.
+"""
 
 
 class ModelError(NppError, ValueError):
@@ -54,21 +58,29 @@ def _write_member(file: zipfile.ZipFile, name: str, data: bytes) -> None:
     file.writestr(member, data, compresslevel=1)
 
 
-def read_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_arrays(
+    path: str | os.PathLike[str], most_bytes: int = MAX_MODEL_BYTES
+) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read what `write_arrays` wrote: the header, and fresh arrays by name.
 
+    Args:
+        path: The file.
+        most_bytes: What it and its content may have at most.
+
     Raises:
-        ModelError: It is no such file, damaged, of another version, or larger than 2 GB.
-        OSError: It cannot be opened.
+        ModelError: It cannot be read, is no such file, damaged, of another version, or too large.
     """
-    data = Path(path).read_bytes()
+    data = read_bounded(path, most_bytes, ModelError)
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as file:
-            if sum(member.file_size for member in file.infolist()) > MAX_BYTES:
-                raise ModelError(f"{os.fspath(path)}: holds more than {MAX_BYTES} bytes")
+            held_bytes = sum(member.file_size for member in file.infolist())
+            if held_bytes > most_bytes:
+                raise ModelError(f"{os.fspath(path)}: holds {held_bytes} bytes; at most {most_bytes} are read")
             header = json.loads(file.read(_HEADER))
             arrays = {
-                name.removesuffix(".npy"): _read_array(file.read(name)) for name in file.namelist() if name != _HEADER
+                name.removesuffix(".npy"): array_of_npy(file.read(name)).copy()
+                for name in file.namelist()
+                if name != _HEADER
             }
     except ModelError:
         raise
@@ -84,18 +96,6 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str,
             f"{os.fspath(path)} has version {shorten(header.get('version'))}; this npp_env reads {_VERSION}"
         )
     return header, arrays
-
-
-def _read_array(data: bytes) -> NDArray[Any]:
-    buffer = io.BytesIO(data)
-    version = np.lib.format.read_magic(buffer)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(buffer)
-    # Before memory is allocated for it.
-    if dtype.kind not in _KINDS or int(np.prod(shape, dtype=object)) * dtype.itemsize != len(data) - buffer.tell():
-        raise ModelError(f"an array of {dtype} {shape} in {len(data)} bytes")
-    array: NDArray[Any] = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    return array
 
 
 def part_of(arrays: Mapping[str, NDArray[Any]], prefix: str) -> dict[str, NDArray[Any]]:

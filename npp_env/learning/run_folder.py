@@ -12,7 +12,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, NppError
-from npp_env.learning.model_file import MODEL_SUFFIX, read_arrays, write_arrays
+from npp_env.learning.model_file import MAX_CHECKPOINT_BYTES, MODEL_SUFFIX, read_arrays, write_arrays
 from npp_env.learning.settings import TrainSettings
 from npp_env.level.whole_file import write_whole
 
@@ -68,7 +68,7 @@ class RunFolder:
     def load(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]] | None:
         """The checkpoint, or None before the first."""
         path = self.path / CHECKPOINT
-        return read_arrays(path) if path.exists() else None
+        return read_arrays(path, MAX_CHECKPOINT_BYTES) if path.exists() else None
 
     def curve(self) -> list[dict[str, float]]:
         """The rows of the curve so far; a row that a kill cut off is left out."""

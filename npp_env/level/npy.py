@@ -30,14 +30,19 @@ def load_npy(path: str | os.PathLike[str], limit_bytes: int, error_type: type[Np
         error_type: What is raised if it is no such file.
     """
     try:
-        return _array_of(read_bounded(path, limit_bytes, error_type))
+        return array_of_npy(read_bounded(path, limit_bytes, error_type))
     except ValueError as error:
         if isinstance(error, NppError):
             raise
         raise error_type(f"{os.fspath(path)}: not a .npy file of numbers: {printable(str(error))}") from error
 
 
-def _array_of(data: bytes) -> NDArray[Any]:
+def array_of_npy(data: bytes) -> NDArray[Any]:
+    """The array of numbers in the bytes of a `.npy` file; a read-only view of them.
+
+    Raises:
+        ValueError: They are no such file.
+    """
     file = io.BytesIO(data)
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
+import zipfile
 
 import numpy as np
 import pytest
@@ -169,8 +171,25 @@ def test_damaged_models_give_clear_errors(tmp_path):
         with pytest.raises(ModelError):
             load_policy(path)
     np.savez(path, a=np.array([{}], object), allow_pickle=True)
-    with pytest.raises((ModelError, OSError)):
+    with pytest.raises(ModelError):
         load_policy(path)
+    with pytest.raises(ModelError, match="cannot be read"):
+        load_policy(tmp_path / "nothing.nppmodel")
+
+
+def test_a_short_model_that_holds_much_is_refused_before_it_is_unpacked(tmp_path):
+    path = tmp_path / "x.nppmodel"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file, file.open("a.npy", "w") as member:
+        for _ in range(300):
+            member.write(bytes(1 << 20))
+    assert path.stat().st_size < 1 << 20
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match=f"holds {300 << 20} bytes; at most {1 << 28}"):
+            load_policy(path)
+        assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_mistakes_are_named(tmp_path, capsys):
