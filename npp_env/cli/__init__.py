@@ -1,7 +1,8 @@
 """The `npp-env` command: one small module per sub-command.
 
 A command stands in `COMMANDS`; the module of its name defines `add_arguments(parser)` and `run(args) -> int`. It is
-imported only when its command is asked for, so that `npp-env --help` and every other command stay light.
+imported only when its command is asked for, and imports what does the work inside its functions, so that every `--help`
+answers without numpy.
 """
 
 from __future__ import annotations
