@@ -37,7 +37,7 @@ COMMANDS: dict[str, str] = {
     "soak": "run millions of steps and prove that memory stays flat; exit code 3 if it grows",
     "solve": "search for inputs that win a level; exit code 1 if none were found",
     "train": "learn to play levels, in a folder that can be gone on with (needs torch)",
-    "view": "show recordings or an evaluation in the browser: one page, with ghosts and a heat map",
+    "view": "show recordings or an evaluation in the browser: one page, with ghosts, panes and a heat map",
 }
 
 USER_ERROR = 2
