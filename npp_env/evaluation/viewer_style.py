@@ -127,7 +127,8 @@ overlay</label><label><input id="split" name="mode" type="radio">side by side</l
 </div></div>
 </section>
 <aside><h2>Runs</h2><ul id="runs"></ul>
-<p class="help wide">space plays, ← → step (shift: ten), s side by side, g ghosts, t trails, h heat map, l loop, w whole map</p>
+<p class="help wide">space plays, ← → step (shift: ten), s side by side, g ghosts, t trails, h heat map, l loop,
+w whole map</p>
 </aside>
 </div>
 <section id="scores" hidden><h2>Scores</h2><table><thead><tr><th>level</th><th>success</th><th></th>
