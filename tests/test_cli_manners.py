@@ -92,9 +92,9 @@ def never(*_, **__):
 
 def test_outputs_are_tried_before_the_work_begins(capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("npp_env.planning.solve", never)
-    monkeypatch.setattr("npp_env.cli.replay.replay", never)
+    monkeypatch.setattr("npp_env.recording.replay.replay", never)
     monkeypatch.setattr("npp_env.cli.levels_sheet.draw_small", never)
-    monkeypatch.setattr("npp_env.cli.profile.profile_loop", never)
+    monkeypatch.setattr("npp_env.profiling.run.profile_loop", never)
     for arguments in (
         ["solve", WALK, "-o", "/proc/x.npprec"],
         ["replay", WALK, "-o", "/proc/x.gif"],
@@ -221,15 +221,6 @@ def test_a_table_says_all_of_it():
         "          that goes on",
         "bcd    3",
     ]
-
-
-def test_help_imports_neither_gymnasium_nor_numpy():
-    program = (
-        "import sys; sys.argv = ['npp-env', '--help']; from npp_env.cli import main; main();"
-        "print(sorted({'numpy', 'gymnasium', 'npp_env.level'} & set(sys.modules)))"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
 def test_help_answers_in_a_tenth_of_a_second_of_processor_time():

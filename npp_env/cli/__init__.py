@@ -1,7 +1,8 @@
 """The `npp-env` command: one small module per sub-command.
 
 A command stands in `COMMANDS`; the module of its name defines `add_arguments(parser)` and `run(args) -> int`. It is
-imported only when its command is asked for, so that `npp-env --help` and every other command stay light.
+imported only when its command is asked for, and imports what does the work inside its functions, so that every `--help`
+answers without numpy.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ COMMANDS: dict[str, str] = {
     "soak": "run millions of steps and prove that memory stays flat; exit code 3 if it grows",
     "solve": "search for inputs that win a level; exit code 1 if none were found",
     "train": "learn to play levels, in a folder that can be gone on with (needs torch)",
-    "view": "show recordings or an evaluation in the browser: one page, with ghosts and a heat map",
+    "view": "show recordings or an evaluation in the browser: one page, with ghosts, panes and a heat map",
 }
 
 USER_ERROR = 2

@@ -8,11 +8,6 @@ from pathlib import Path
 from npp_env.cli.arguments import check_output
 from npp_env.cli.measuring import LEAK, add_threshold
 from npp_env.cli.printing import as_json, say
-from npp_env.level.whole_file import write_whole
-from npp_env.profiling.analysis import analyse_series, format_series
-from npp_env.profiling.growth import Verdict
-from npp_env.profiling.profile_series import read_series
-from npp_env.profiling.tensorboard_scalars import read_scalars
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,6 +28,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 3 where a series grows, 1 where no snapshot could be read."""
+    from npp_env.level.whole_file import write_whole
+    from npp_env.profiling.analysis import analyse_series, format_series
+    from npp_env.profiling.growth import Verdict
+    from npp_env.profiling.profile_series import read_series
+    from npp_env.profiling.tensorboard_scalars import read_scalars
+
     if args.output is not None:
         args.output.parent.mkdir(parents=True, exist_ok=True)
         check_output(args.output, args.force)

@@ -9,16 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from npp_env.errors import LevelError, NppError
-from npp_env.level.level_set import LevelSet
-from npp_env.level.model import Level
-from npp_env.level.validation import shorten
-from npp_env.level.whole_file import check_writable, write_whole
-from npp_env.opencv import load_cv2
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from npp_env.level.level_set import LevelSet
+    from npp_env.level.model import Level
 
 LEVEL_HELP = "a level file, the name of a shipped level, or a level of a pack (pack:FILE#12, pack:FILE#NAME)"
 DEFAULT_BUDGET_SECONDS = 10.0
@@ -35,7 +32,7 @@ def whole_number(low: int, high: int = 2**63 - 1) -> Callable[[str], int]:
         except ValueError:
             value = low - 1
         if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"{shorten(text)} is not a whole number from {low} to {high}")
+            raise argparse.ArgumentTypeError(f"{_quote(text)} is not a whole number from {low} to {high}")
         return value
 
     return parse
@@ -50,10 +47,16 @@ def number(low: float, high: float) -> Callable[[str], float]:
         except ValueError:
             value = math.nan
         if not low <= value <= high or math.isinf(value):
-            raise argparse.ArgumentTypeError(f"{shorten(text)} is not a number from {low:g} to {high:g}")
+            raise argparse.ArgumentTypeError(f"{_quote(text)} is not a number from {low:g} to {high:g}")
         return value
 
     return parse
+
+
+def _quote(text: str) -> str:
+    from npp_env.level.validation import shorten
+
+    return shorten(text)
 
 
 def add_budget(parser: argparse.ArgumentParser) -> None:
@@ -107,6 +110,8 @@ def parse_finite_levels(texts: list[str]) -> LevelSet:
     Raises:
         LevelError: They name none, or have no end.
     """
+    from npp_env.level.level_set import LevelSet
+
     levels = LevelSet.parse(texts)
     if not levels.is_finite:
         raise LevelError(f"{texts[0]}: this set has no end; give it one with seeds=FIRST-LAST")
@@ -126,6 +131,8 @@ def check_output(path: Path, force: bool, *suffixes: str) -> None:
     Raises:
         NppError: The file exists and may not be overwritten, its folder does not exist, or its suffix is another one.
     """
+    from npp_env.level.whole_file import check_writable
+
     if suffixes and path.suffix.lower() not in suffixes:
         raise NppError(f"{path}: the suffix is {path.suffix!r}; use {' or '.join(suffixes)}")
     if path.is_dir():
@@ -148,6 +155,8 @@ def check_folder(folder: Path) -> None:
     Raises:
         NppError: They cannot.
     """
+    from npp_env.level.whole_file import check_writable
+
     try:
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder)
@@ -161,6 +170,9 @@ def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
     Raises:
         NppError: It could not be written.
     """
+    from npp_env.level.whole_file import write_whole
+    from npp_env.opencv import load_cv2
+
     cv2 = load_cv2()
     done, data = cv2.imencode(path.suffix or ".png", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR))
     if not done:

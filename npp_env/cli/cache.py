@@ -7,16 +7,17 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import check_folder
 from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import NppError
-from npp_env.level.cache import SET_PREFIX, LevelCache
-from npp_env.level.cache_store import ENVIRONMENT_VARIABLE, ArtifactStore
-from npp_env.level.level_set import LevelSet
-from npp_env.level.model import Level
+
+if TYPE_CHECKING:
+    from npp_env.level.cache import LevelCache
+    from npp_env.level.cache_store import ArtifactStore
+    from npp_env.level.model import Level
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -39,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     clear.set_defaults(act=clear_cache)
     for action in (info, warm, clear):
         action.add_argument(
-            "--directory", type=Path, metavar="DIR", help=f"default: ${ENVIRONMENT_VARIABLE} or the platform's cache"
+            "--directory", type=Path, metavar="DIR", help="default: $NPP_ENV_CACHE or the platform's cache"
         )
         action.add_argument("--json", action="store_true", help="print data instead of text")
 
@@ -51,7 +52,9 @@ def run(args: argparse.Namespace) -> int:
 
 def show_info(args: argparse.Namespace) -> int:
     """`cache info`."""
-    store = _store(LevelCache(directory=args.directory))
+    from npp_env.level.cache import SET_PREFIX
+
+    store = _store(_cache(args))
     table: dict[str, dict[str, int]] = {}
     total = {"files": 0, "bytes": 0}
     levels = 0
@@ -77,6 +80,8 @@ def show_info(args: argparse.Namespace) -> int:
 
 def warm_cache(args: argparse.Namespace) -> int:
     """`cache warm`; 1 if a level could not be compiled."""
+    from npp_env.level.level_set import LevelSet
+
     names = [name for name in args.artifacts.split(",") if name]
     unknown = [name for name in names if name not in _BUILDERS]
     if unknown or not names:
@@ -84,7 +89,7 @@ def warm_cache(args: argparse.Namespace) -> int:
     levels = LevelSet.parse(args.levels or None)
     if not levels.is_finite:
         raise NppError(f"{' '.join(args.levels)}: this set has no end; name single levels")
-    cache = LevelCache(directory=args.directory)
+    cache = _cache(args)
     store = _store(cache)
     began = time.perf_counter()
     failed = len(levels.left_out)
@@ -117,7 +122,7 @@ def warm_cache(args: argparse.Namespace) -> int:
 
 def clear_cache(args: argparse.Namespace) -> int:
     """`cache clear`."""
-    store = _store(LevelCache(directory=args.directory))
+    store = _store(_cache(args))
     count, nbytes = store.clear()
     if args.json:
         say_data({"directory": str(store.directory), "files": count, "bytes": nbytes})
@@ -126,8 +131,16 @@ def clear_cache(args: argparse.Namespace) -> int:
     return 0
 
 
+def _cache(args: argparse.Namespace) -> LevelCache:
+    from npp_env.level.cache import LevelCache
+
+    return LevelCache(directory=args.directory)
+
+
 def _store(cache: LevelCache) -> ArtifactStore:
     if cache.store is None:
+        from npp_env.level.cache_store import ENVIRONMENT_VARIABLE
+
         raise NppError(f"nothing is stored: ${ENVIRONMENT_VARIABLE} switches it off; name a --directory")
     return cache.store
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from npp_env.cli.arguments import add_force, check_output
 from npp_env.cli.printing import say
-from npp_env.learning.curves import draw_curves, seeds_by_label
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,6 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from npp_env.learning.curves import draw_curves, seeds_by_label
+
     if args.output is not None:
         check_output(args.output, args.force, ".png", ".svg")
     say("| runs | seeds | steps | core minutes | won, by seed | steps to 95 % |\n|---|---|---|---|---|---|")

@@ -5,17 +5,15 @@ from __future__ import annotations
 import argparse
 import time
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import numpy as np
-import psutil
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import whole_number
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import progress_bar
-from npp_env.cli.warm_up import meet_levels
 from npp_env.errors import NppError
-from npp_env.vector import NppVectorEnv
+
+if TYPE_CHECKING:
+    from npp_env.vector import NppVectorEnv
 
 TICKS_PER_SECOND = 60
 MAX_EPISODE_FRAMES = 20 * TICKS_PER_SECOND
@@ -73,6 +71,11 @@ def run(args: argparse.Namespace) -> int:
 
 def run_demo(args: argparse.Namespace) -> DemoResult:
     """Play at random with the preset for parallel training, physics, observations and rewards included."""
+    import psutil
+
+    from npp_env.cli.warm_up import meet_levels
+    from npp_env.vector import NppVectorEnv
+
     process = psutil.Process()
     # Compiling levels and building their graphs happens once per host; it is not part of what is measured.
     warm = NppVectorEnv(1, preset="parallel_training", max_episode_frames=MAX_EPISODE_FRAMES)
@@ -107,6 +110,8 @@ def run_demo(args: argparse.Namespace) -> DemoResult:
 
 def play(env: NppVectorEnv, args: argparse.Namespace) -> dict[str, int]:
     """Step until time or steps are used up."""
+    import numpy as np
+
     random = np.random.default_rng(args.seed)
     counts = {"steps": 0, "ticks": 0, "episodes": 0, "wins": 0, "deaths": 0}
     deadline = time.perf_counter() + args.seconds

@@ -20,11 +20,8 @@ SOME_FAILED = 1
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env demos`."""
-    from npp_env.learning.demonstrations import DemoOptions
-    from npp_env.learning.teacher import TeacherConfig
     from npp_env.planning import MAX_FRAME_SKIP
 
-    options, teacher = DemoOptions(), TeacherConfig()
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     make = actions.add_parser("make", help="let the teacher play levels, and write a Minari dataset")
     add = make.add_argument
@@ -33,14 +30,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "--perturbed",
         type=whole_number(0, 10_000),
-        default=options.perturbed,
+        default=4,
         metavar="N",
         help="episodes from states beside the way, for each level (default %(default)s)",
     )
     add("--no-mirror", action="store_true", help="leave out the levels flipped left to right")
-    add("--frame-skip", type=whole_number(1, MAX_FRAME_SKIP), default=options.frame_skip, metavar="K")
-    add("--seed", type=whole_number(0), default=options.seed, help="another seed perturbs otherwise")
-    add("--ticks", type=whole_number(0), default=teacher.ticks_per_state, metavar="N", help="look-ahead per state")
+    add("--frame-skip", type=whole_number(1, MAX_FRAME_SKIP), default=4, metavar="K")
+    add("--seed", type=whole_number(0), default=0, help="another seed perturbs otherwise")
+    add("--ticks", type=whole_number(0), default=100_000, metavar="N", help="look-ahead per state")
     add("--threads", type=whole_number(1, 1024), default=1, metavar="N", help="threads (default %(default)s)")
     add("--no-progress", action="store_true", help="no progress bar")
     add_force(make)

@@ -6,18 +6,19 @@ import argparse
 import os
 from collections.abc import Callable
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING
 
 from npp_env.cli.arguments import add_force, check_output, write_png
 from npp_env.cli.printing import say
 from npp_env.cli.view import gather
 from npp_env.errors import NppError, StateError
-from npp_env.evaluation.pictures import COLOURINGS, draw_deaths, draw_tracks, draw_visits
-from npp_env.evaluation.record_episodes import file_stem
-from npp_env.evaluation.tracks import Track, track_of, tracks_of_states
-from npp_env.level.npy import load_npy
+from npp_env.evaluation.options import COLOURINGS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from npp_env.evaluation.tracks import Track
 
 STATES_SUFFIX = ".npy"
 KINDS = ("tracks", "visits", "deaths")
@@ -86,12 +87,16 @@ def check_folder(path: Path) -> None:
 
 
 def _path_of(output: Path, tracks: list[Track], in_folder: bool) -> Path:
+    from npp_env.evaluation.record_episodes import file_stem
+
     level = tracks[0].level
     return output / f"{file_stem(level)}-{level.hash[:6]}.png" if in_folder else output
 
 
 def drawing_of(kind: str, colour: str) -> Callable[[list[Track]], NDArray[np.uint8]]:
     """What draws pictures of a kind."""
+    from npp_env.evaluation.pictures import draw_deaths, draw_tracks, draw_visits
+
     if kind == "visits":
         return draw_visits
     return draw_deaths if kind == "deaths" else lambda tracks: draw_tracks(tracks, colour)
@@ -103,6 +108,9 @@ def read_tracks(files: list[str], levels: list[str] | None) -> list[Track]:
     Raises:
         NppError: Something cannot be read, or state rows come without their levels.
     """
+    from npp_env.evaluation.tracks import track_of, tracks_of_states
+    from npp_env.level.npy import load_npy
+
     states = [text for text in files if Path(text).suffix.lower() == STATES_SUFFIX]
     others = [text for text in files if text not in states]
     tracks = [track_of(run.recording) for run in gather(others).runs] if others else []

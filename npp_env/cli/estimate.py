@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.measuring import add_configuration, configuration_overrides
 from npp_env.cli.printing import say, say_data, say_table
-from npp_env.config import EnvironmentConfig, resolve_config
-from npp_env.profiling.cgroups import Headroom, read_headroom
-from npp_env.rollouts.estimate import OFF_POLICY, ON_POLICY, Demand, StorageChoice, storage_choices
 
+if TYPE_CHECKING:
+    from npp_env.config import EnvironmentConfig
+    from npp_env.profiling.cgroups import Headroom
+    from npp_env.rollouts.estimate import Demand, StorageChoice
+
+ALGORITHMS = ("ppo", "a2c", "trpo", "maskable_ppo", "dqn", "qrdqn", "sac", "td3", "ddpg", "tqc")
+"""Those that `npp_env.rollouts.estimate` knows."""
 HEADER = ("storage", "bytes each", "buffer", "peak", "", "how")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     add = parser.add_argument
-    add("--algo", default="ppo", metavar="NAME", help=f"{', '.join(ON_POLICY + OFF_POLICY)} (default %(default)s)")
+    add("--algo", default="ppo", metavar="NAME", help=f"{', '.join(ALGORITHMS)} (default %(default)s)")
     add("--num-envs", type=int, default=1, metavar="N", help="environments (default %(default)s)")
     add("--n-steps", type=int, metavar="N", help="steps of a rollout (default: that of SB3)")
     add("--buffer-size", type=int, default=1_000_000, metavar="N", help="transitions of a replay (default %(default)s)")
@@ -29,6 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def configuration(args: argparse.Namespace) -> EnvironmentConfig:
     """The configuration that the options stand for."""
+    from npp_env.config import resolve_config
+
     graph = {"max_nodes": args.max_nodes, "max_edges": args.max_edges}
     overrides = configuration_overrides(args)
     overrides["graph"] = {name: value for name, value in graph.items() if value is not None}
@@ -87,6 +93,9 @@ def as_data(demand: Demand, choices: list[StorageChoice], free: Headroom) -> dic
 
 def run(args: argparse.Namespace) -> int:
     """Print the estimate; 1 if not even the smallest choice fits into the free memory."""
+    from npp_env.profiling.cgroups import read_headroom
+    from npp_env.rollouts.estimate import Demand, storage_choices
+
     demand = Demand(args.algo.lower(), args.num_envs, args.n_steps, args.buffer_size)
     config = configuration(args)
     choices = storage_choices(config)

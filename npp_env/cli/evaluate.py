@@ -7,19 +7,17 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, whole_number
 from npp_env.cli.policies import add_policy_arguments, load_policy_argument
 from npp_env.cli.printing import as_json, complain, say, say_data
 from npp_env.errors import NppError
-from npp_env.evaluation.evaluate import EvaluationOptions, KeptEpisodes, evaluate
-from npp_env.evaluation.page import Run, page
-from npp_env.evaluation.record_episodes import file_stem
-from npp_env.evaluation.report import format_table
-from npp_env.evaluation.scores import Evaluation
-from npp_env.level.whole_file import write_whole
-from npp_env.recording import RECORDING_SUFFIX, save_recording
+from npp_env.evaluation.options import EvaluationOptions
+
+if TYPE_CHECKING:
+    from npp_env.evaluation.evaluate import KeptEpisodes
+    from npp_env.evaluation.scores import Evaluation
 
 JSON_NAME = "evaluation.json"
 _DEFAULTS = EvaluationOptions()
@@ -66,6 +64,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from npp_env.evaluation.evaluate import evaluate
+    from npp_env.evaluation.report import format_table
+
     check_outputs(args)
     levels = parse_finite_levels(args.levels)
     policy = load_policy_argument(args.policy, args.config, args.sample)
@@ -112,6 +113,10 @@ def check_outputs(args: argparse.Namespace) -> None:
 
 def write_folder(folder: Path, evaluation: Evaluation, kept: list[KeptEpisodes], *, force: bool) -> Evaluation:
     """Write the evaluation and its recordings; returns it with their names."""
+    from npp_env.evaluation.record_episodes import file_stem
+    from npp_env.level.whole_file import write_whole
+    from npp_env.recording import RECORDING_SUFFIX, save_recording
+
     folder.mkdir(exist_ok=True)
     levels = []
     for info, episodes in zip(evaluation.levels, kept, strict=True):
@@ -129,6 +134,9 @@ def write_folder(folder: Path, evaluation: Evaluation, kept: list[KeptEpisodes],
 
 def write_page(path: Path, evaluation: Evaluation, kept: list[KeptEpisodes]) -> None:
     """Write the page of an evaluation with its best and worst runs."""
+    from npp_env.evaluation.page import Run, page
+    from npp_env.level.whole_file import write_whole
+
     runs = [
         Run(word, recording, info.name)
         for info, episodes in zip(evaluation.levels, kept, strict=True)

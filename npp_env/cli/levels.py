@@ -6,7 +6,7 @@ import argparse
 import sys
 import warnings
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli import levels_convert, levels_generate, levels_sheet
 from npp_env.cli.arguments import (
@@ -19,10 +19,10 @@ from npp_env.cli.arguments import (
 )
 from npp_env.cli.printing import complain, say, say_data, say_drawing, say_table
 from npp_env.errors import LevelError, LevelWarning, NppError
-from npp_env.level.doubts import describe_doubts
-from npp_env.level.entity_kinds import type_label
-from npp_env.level.model import Level
 from npp_env.printable import printable
+
+if TYPE_CHECKING:
+    from npp_env.level.model import Level
 
 INVALID = 2
 
@@ -69,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
 
 def describe(level: Level) -> dict[str, Any]:
     """What a level holds, as plain data."""
+    from npp_env.level.entity_kinds import type_label
+
     kinds = sorted({int(kind) for kind in level.records[1:, 0]} - {0})
     return {
         "title": level.name,
@@ -110,6 +112,8 @@ def list_levels(args: argparse.Namespace) -> int:
 
 def list_set(args: argparse.Namespace) -> int:
     """`levels list LEVELS`: number (from 0), entities, title and name of each."""
+    from npp_env.level.doubts import describe_doubts
+
     levels = parse_finite_levels(args.levels)
     rows = [{"name": levels.name_of(number), **describe(level)} for number, level in enumerate(levels)]
     if args.json:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import argparse
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output, parse_finite_levels
 from npp_env.cli.printing import say, say_data
 from npp_env.errors import NppError
-from npp_env.level.files import BINARY_SUFFIX, TEXT_SUFFIX, load_level, save_level, write_file
-from npp_env.level.game_form import in_game_form
-from npp_env.level.model import Level
-from npp_env.level.pack import read_pack, write_pack
-from npp_env.level.pack_files import SCHEME as PACK
+
+if TYPE_CHECKING:
+    from npp_env.level.model import Level
 
 NAME = "convert"
 HELP = "convert levels between text, binary maps and packs"
-_SUFFIXES = {"map": BINARY_SUFFIX, "text": TEXT_SUFFIX}
+FORMATS = ("map", "text")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add(
         "output",
         metavar="OUT",
-        help=f"a {TEXT_SUFFIX} (text), a {BINARY_SUFFIX} (binary map), {PACK}:FILE, or a folder for one file a level",
+        help="a .txt (text), a .nppmap (binary map), pack:FILE, or a folder for one file a level",
     )
-    add("--to", choices=sorted(_SUFFIXES), default="map", help="what to write into a folder (default %(default)s)")
+    add("--to", choices=FORMATS, default="map", help="what to write into a folder (default %(default)s)")
     add("--game", action="store_true", help="the game's own header, counts and order of records; see docs/levels.md")
     add("--json", action="store_true", help="print data instead of lines")
     add_force(parser)
@@ -38,12 +36,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command."""
+    from npp_env.level.files import BINARY_SUFFIX, TEXT_SUFFIX
+    from npp_env.level.game_form import in_game_form
+    from npp_env.level.pack_files import SCHEME as PACK
+
+    suffixes = dict(zip(FORMATS, (BINARY_SUFFIX, TEXT_SUFFIX), strict=True))
     levels = parse_finite_levels(args.levels)
     sources = list(levels)
     written = [in_game_form(level) for level in sources] if args.game else sources
     if args.output.startswith(f"{PACK}:"):
         outputs = [_write_pack(written, Path(args.output.partition(":")[2]), args.force)]
-    elif Path(args.output).suffix in _SUFFIXES.values() and not Path(args.output).is_dir():
+    elif Path(args.output).suffix in suffixes.values() and not Path(args.output).is_dir():
         if len(sources) > 1:
             raise NppError(f"{args.output} holds one level, but {len(sources)} are given; name a folder or {PACK}:FILE")
         outputs = [Path(args.output)]
@@ -54,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
             f"for a binary map, {PACK}:FILE for a pack, or the name of a folder"
         )
     else:
-        outputs = file_names(Path(args.output), written, _SUFFIXES[args.to])
+        outputs = file_names(Path(args.output), written, suffixes[args.to])
         Path(args.output).mkdir(parents=True, exist_ok=True)
         _write_files(written, outputs, args.force)
     _report(args, sources, written, outputs)
@@ -69,6 +72,9 @@ def file_names(folder: Path, levels: list[Level], suffix: str) -> list[Path]:
 
 
 def _write_pack(levels: list[Level], path: Path, force: bool) -> Path:
+    from npp_env.level.files import write_file
+    from npp_env.level.pack import read_pack, write_pack
+
     check_output(path, force)
     data = write_pack(levels)
     _check_same(levels, read_pack(data), path)
@@ -77,6 +83,8 @@ def _write_pack(levels: list[Level], path: Path, force: bool) -> Path:
 
 
 def _write_files(levels: list[Level], paths: list[Path], force: bool) -> None:
+    from npp_env.level.files import load_level, save_level
+
     for path in paths:
         check_output(path, force)
     for level, path in zip(levels, paths, strict=True):

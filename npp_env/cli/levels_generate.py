@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output, whole_number
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, LevelError
-from npp_env.level.model import Level
+
+if TYPE_CHECKING:
+    from npp_env.level.model import Level
 
 NAME = "generate"
 HELP = "generate levels by family, difficulty and seed"
 INCOMPLETE = 1
+KINDS = ("corridors", "caverns", "platforms", "towers", "mazes", "minefields", "hazards", "ambushes", "shadows", "any")
+"""Those that `npp_env.level.generate` knows."""
 TRIES_PER_LEVEL = 10
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env levels generate`."""
-    from npp_env.level.generate import ANY, DEFAULT_DIFFICULTY, FAMILIES
-
     add = parser.add_argument
-    add("kind", metavar="KIND", help=f"one of {', '.join([*FAMILIES, ANY])}")
-    add("--difficulty", type=float, default=DEFAULT_DIFFICULTY, help="from 0 to 1 (default %(default)s)")
+    add("kind", metavar="KIND", help=f"one of {', '.join(KINDS)}")
+    add("--difficulty", type=float, default=0.3, help="from 0 to 1 (default %(default)s)")
     add("--seed", type=whole_number(0), default=0, help="seed of the first level (default %(default)s)")
     add("--count", type=int, default=1, metavar="N", help="number of levels (default %(default)s)")
     add(

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, write_png
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, NppError
-from npp_env.level.model import Level
-from npp_env.level.pack_files import SCHEME as PACK
-from npp_env.opencv import load_cv2
-from npp_env.render.picture import PICTURE_SHAPE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from npp_env.level.model import Level
 
 NAME = "sheet"
 HELP = "draw a contact sheet of levels into a PNG"
@@ -69,6 +68,8 @@ def caption(name: str) -> str:
         >>> caption("pack:my/levels.txt#The End"), caption("a/long/way/to/walk.txt"), caption("mines/ring")
         ('The End', 'to/walk.txt', 'mines/ring')
     """
+    from npp_env.level.pack_files import SCHEME as PACK
+
     if name.startswith(f"{PACK}:"):
         return name.rpartition("#")[2]
     return "/".join(name.split("/")[-2:])
@@ -84,11 +85,17 @@ def draw_start(level: Level) -> NDArray[np.uint8]:
 
 
 def _height_of(width: int) -> int:
+    from npp_env.render.picture import PICTURE_SHAPE
+
     return round(width * PICTURE_SHAPE[0] / PICTURE_SHAPE[1])
 
 
 def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
     """The start of a level as a small RGB picture; a fresh array."""
+    import numpy as np
+
+    from npp_env.opencv import load_cv2
+
     cv2 = load_cv2()
     picture = draw_start(level)
     height = _height_of(width)
@@ -97,6 +104,8 @@ def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
 
 def arrange(pictures: list[NDArray[np.uint8]], columns: int) -> NDArray[np.uint8]:
     """Pictures of one size in rows, with a gap around each; a fresh array."""
+    import numpy as np
+
     height, width = pictures[0].shape[:2]
     columns = min(columns, len(pictures))
     rows = -(-len(pictures) // columns)
@@ -110,6 +119,10 @@ def arrange(pictures: list[NDArray[np.uint8]], columns: int) -> NDArray[np.uint8
 
 
 def _captioned(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
+    import numpy as np
+
+    from npp_env.opencv import load_cv2
+
     cv2 = load_cv2()
     strip = np.full((_CAPTION_PX, picture.shape[1], 3), _BACKGROUND, np.uint8)
     cv2.putText(strip, text, (2, _CAPTION_PX - 5), cv2.FONT_HERSHEY_SIMPLEX, 0.36, _INK, 1, cv2.LINE_AA)

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import number
 from npp_env.errors import ConfigError
-from npp_env.observe.spec import OBSERVATION_GROUPS, OBSERVATION_KEYS
-from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K
-from npp_env.profiling.guard import MemoryGuard
+
+if TYPE_CHECKING:
+    from npp_env.profiling.guard import MemoryGuard
 
 LEAK = 3
 """Exit code of commands that find growing memory."""
+GROUPS = ("vectors", "frames", "graph", "all")
+"""Those of `npp_env.observe.spec`."""
 
 
 def add_configuration(parser: argparse.ArgumentParser) -> None:
     """The options that say which environment is meant; `configuration_overrides` reads them."""
-    names = ", ".join(OBSERVATION_GROUPS)
+    names = ", ".join(GROUPS)
     parser.add_argument("--preset", help="configuration preset")
     parser.add_argument("--level", help="levels, as in the configuration: shipped:GROUP/NAME, a file, a folder")
     parser.add_argument("--observations", metavar="NAMES", help=f"observations, separated by commas; also {names}")
@@ -39,6 +41,8 @@ def observation_keys(names: str) -> tuple[str, ...]:
     Raises:
         ConfigError: There is no such key or group.
     """
+    from npp_env.observe.spec import OBSERVATION_GROUPS, OBSERVATION_KEYS
+
     keys: list[str] = []
     for name in names.split(","):
         for key in OBSERVATION_GROUPS.get(name.strip(), (name.strip(),)):
@@ -55,7 +59,7 @@ def add_threshold(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold-kb",
         type=number(0, 1e12),
-        default=DEFAULT_THRESHOLD_BYTES_PER_1K / 1024,
+        default=10.0,
         metavar="KB",
         help="growth per 1,000 steps that counts as a leak (default %(default)g)",
     )
@@ -70,4 +74,6 @@ def add_min_free(parser: argparse.ArgumentParser) -> None:
 
 def guard_of(args: argparse.Namespace) -> MemoryGuard | None:
     """The guard that `--min-free` asks for."""
+    from npp_env.profiling.guard import MemoryGuard
+
     return MemoryGuard(args.min_free, on_low="stop") if args.min_free is not None else None

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from npp_env.cli.arguments import LEVEL_HELP, parse_finite_levels
-from npp_env.cli.play_scores import ENVIRONMENT_VARIABLE, BestRuns, default_folder
-from npp_env.cli.play_session import PlaySession
 from npp_env.cli.printing import say
 from npp_env.errors import NppError
-from npp_env.level.model import Level
-from npp_env.level.shipped import load_shipped, shipped_level_names
-from npp_env.render.window import FRAMES_PER_SECOND, Window
+
+if TYPE_CHECKING:
+    from npp_env.level.model import Level
 
 _HARDEST = 99
 
@@ -32,12 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--best",
         type=Path,
         metavar="DIR",
-        help=f"folder of your best runs (default: ${ENVIRONMENT_VARIABLE}, or one in your home)",
+        help="folder of your best runs (default: $NPP_ENV_BEST_RUNS, or one in your home)",
     )
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command until the window is closed."""
+    from npp_env.cli.play_scores import BestRuns, default_folder
+    from npp_env.cli.play_session import PlaySession
+    from npp_env.render.window import FRAMES_PER_SECOND, Window
+
     if not args.save_to.is_dir():
         raise NppError(f"--save-to {args.save_to}: there is no such folder")
     window = Window("N++", resizable=True)
@@ -64,6 +67,8 @@ def playlist(text: str | None) -> list[tuple[str, Level]]:
     Raises:
         LevelError: There is no such level.
     """
+    from npp_env.level.shipped import load_shipped, shipped_level_names
+
     asked = None if text is None else parse_finite_levels([text])
     if asked is not None and len(asked) > 1:
         return [(asked.name_of(number), level) for number, level in enumerate(asked)]

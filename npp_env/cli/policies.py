@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from npp_env.config import EnvironmentConfig
 from npp_env.errors import NppError
-from npp_env.evaluation.baselines import BASELINE, baseline_policy
-from npp_env.evaluation.policy import Policy, PolicyError, import_policy
-from npp_env.learning.model_file import MODEL_SUFFIX, load_policy, shipped_models
-from npp_env.level.files import read_bounded
+
+if TYPE_CHECKING:
+    from npp_env.config import EnvironmentConfig
+    from npp_env.evaluation.policy import Policy
 
 POLICY_HELP = (
     "a model of `npp-env train` (.nppmodel), a zip of Stable-Baselines3, module:function, baseline:random, "
@@ -40,6 +39,10 @@ def load_policy_argument(text: str, config: Path | None = None, sample: bool = F
     Raises:
         PolicyError: It names none.
     """
+    from npp_env.evaluation.baselines import BASELINE, baseline_policy
+    from npp_env.evaluation.policy import PolicyError, import_policy
+    from npp_env.learning.model_file import MODEL_SUFFIX, load_policy, shipped_models
+
     given = None if config is None else read_config(config)
     if text.startswith(BASELINE):
         name = text.removeprefix(BASELINE)
@@ -69,6 +72,9 @@ def read_config(path: Path) -> EnvironmentConfig:
     Raises:
         NppError: It cannot be read, or is no configuration.
     """
+    from npp_env.config import EnvironmentConfig
+    from npp_env.level.files import read_bounded
+
     try:
         data: Any = json.loads(read_bounded(path, _MOST_CONFIG_BYTES, NppError))
     except (ValueError, RecursionError) as error:

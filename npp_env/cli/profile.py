@@ -6,9 +6,7 @@ import argparse
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_budget, check_budget, check_folder, whole_number
 from npp_env.cli.measuring import (
@@ -20,19 +18,15 @@ from npp_env.cli.measuring import (
     guard_of,
 )
 from npp_env.cli.printing import complain, say, say_data
-from npp_env.cli.warm_up import MOST_LEVELS, meet_levels
-from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, NppError
-from npp_env.level.npy import load_npy
 from npp_env.printable import printable
-from npp_env.profiling.compare import load_profile
-from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
-from npp_env.recording import load_recording
-from npp_env.runtime.arguments import ACTIONS
-from npp_env.runtime.episodes import level_set_of
-from npp_env.runtime.memory import MemoryReport
 
-ACTION_OF_INPUT = np.array([0, 3, 2, 5, 1, 4, 1, 4])
+if TYPE_CHECKING:
+    from npp_env.config import EnvironmentConfig
+    from npp_env.profiling.run import ProfileResult
+    from npp_env.runtime.memory import MemoryReport
+
+ACTION_OF_INPUT = (0, 3, 2, 5, 1, 4, 1, 4)
 """Action of each input byte (bit 0 jump, bit 1 right, bit 2 left; left wins)."""
 MAX_ACTION_BYTES = 64 << 20
 ORDINARY_TICK_NS = 20_000
@@ -75,6 +69,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 3 on a leak, 130 if it was interrupted."""
+    from npp_env.profiling.compare import load_profile
+    from npp_env.profiling.run import REPORT_FILES, profile_loop
+
     for name in ("profile_frames", "memory_snapshot_interval", "num_envs"):
         if getattr(args, name) < 1:
             raise ConfigError(f"--{name.replace('_', '-')} must be at least 1, got {getattr(args, name)}")
@@ -116,6 +113,8 @@ def make_stepper(args: argparse.Namespace) -> Stepper:
     """Make the environment that the arguments ask for, with random or recorded actions."""
     import gymnasium
 
+    from npp_env.cli.warm_up import meet_levels
+
     settings = configuration_overrides(args)
     if args.preset:
         settings["preset"] = args.preset
@@ -148,6 +147,9 @@ def check_levels(args: argparse.Namespace, config: EnvironmentConfig) -> None:
     Raises:
         NppError: The profile would take more than its budget.
     """
+    from npp_env.cli.warm_up import MOST_LEVELS
+    from npp_env.runtime.episodes import level_set_of
+
     levels = level_set_of(config.levels)
     count = min(len(levels), MOST_LEVELS) if levels.is_finite else 0
     slowest_ns = max((levels[number].tick_ns for number in range(count)), default=0)
@@ -158,6 +160,8 @@ def check_levels(args: argparse.Namespace, config: EnvironmentConfig) -> None:
 
 def _recorded(path: Path, env: Any) -> Callable[[], Any]:
     """Plays recorded actions over and over; all environments play the same."""
+    import numpy as np
+
     actions = _actions_of(path, env.unwrapped.config.frame_skip)
     shape, position = env.action_space.shape, -1
 
@@ -171,11 +175,17 @@ def _recorded(path: Path, env: Any) -> Callable[[], Any]:
 
 def _actions_of(path: Path, frame_skip: int) -> Any:
     """The actions in a .npy file of integers, or in a recording: its input at the first tick of each step."""
+    import numpy as np
+
+    from npp_env.level.npy import load_npy
+    from npp_env.recording import load_recording
+    from npp_env.runtime.arguments import ACTIONS
+
     if path.suffix != ".npy":
         inputs = load_recording(path).inputs & 7
         if len(inputs) == 0:
             raise ConfigError(f"{path}: the recording has no inputs")
-        return ACTION_OF_INPUT[inputs[::frame_skip]]
+        return np.array(ACTION_OF_INPUT)[inputs[::frame_skip]]
     actions = load_npy(path, MAX_ACTION_BYTES, ConfigError)
     if actions.ndim != 1 or len(actions) == 0 or not np.issubdtype(actions.dtype, np.integer):
         raise ConfigError(f"{path}: a row of integers is needed, got {actions.dtype} {actions.shape}")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 from npp_env.errors import RecordingError
-from npp_env.recording import RECORDING_SUFFIX
 
 
 def find_recordings(text: str) -> list[Path] | None:
@@ -14,6 +13,8 @@ def find_recordings(text: str) -> list[Path] | None:
     Raises:
         RecordingError: The folder holds none.
     """
+    from npp_env.recording import RECORDING_SUFFIX
+
     path = Path(text)
     if path.is_dir():
         found = sorted(path.rglob(f"*{RECORDING_SUFFIX}"))

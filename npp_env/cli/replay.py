@@ -5,25 +5,21 @@ from __future__ import annotations
 import argparse
 import io
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_budget, add_force, check_budget, check_output, load_level_argument
 from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.progress import progress_bar
 from npp_env.errors import NppError, RecordingError
-from npp_env.level.files import read_bounded
-from npp_env.level.level_set import SHIPPED
-from npp_env.level.model import Level
-from npp_env.level.npy import load_npy
-from npp_env.level.shipped import shipped_level_names, suggestion
-from npp_env.level.whole_file import write_whole
-from npp_env.recording import MAX_FRAMES, Recording, load_recording, load_shipped_recording
-from npp_env.recording.replay import ReplayResult, replay
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from npp_env.level.model import Level
+    from npp_env.recording import Recording
+    from npp_env.recording.replay import ReplayResult
 
 DISAGREES = 1
-MAX_INPUT_BYTES = MAX_FRAMES + 1024
 PICTURE_NS, PICTURE_NS_PER_RECORD = 2_000_000, 60_000
 
 
@@ -47,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if the recording itself tells of another outcome."""
+    from npp_env.recording.replay import replay
+
     for path, suffixes in ((args.trace, (".npz",)), (args.output, (".gif", ".mp4"))):
         if path is not None:
             check_output(path, args.force, *suffixes)
@@ -99,6 +97,8 @@ def read_arguments(files: list[str], level_text: str | None) -> Recording:
     Raises:
         NppError: There are too many files, or they cannot be read.
     """
+    from npp_env.recording import Recording
+
     level = None if level_text is None else load_level_argument(level_text)
     if len(files) == 1:
         recording = load_recording_argument(files[0])
@@ -115,6 +115,10 @@ def read_arguments(files: list[str], level_text: str | None) -> Recording:
 
 def load_recording_argument(text: str) -> Recording:
     """A recording given by the path of its file, or the one that wins a shipped level, given by its name."""
+    from npp_env.level.level_set import SHIPPED
+    from npp_env.level.shipped import shipped_level_names, suggestion
+    from npp_env.recording import load_recording, load_shipped_recording
+
     if Path(text).exists():
         return load_recording(text)
     name = text.removeprefix(f"{SHIPPED}:")
@@ -125,22 +129,35 @@ def load_recording_argument(text: str) -> Recording:
 
 def attach_level(recording: Recording, level: Level) -> Recording:
     """The recording with this level, which must be its own."""
+    from npp_env.recording import Recording
+
     parts = (recording.inputs, recording.outcome, recording.frames, recording.gold, recording.demo_header)
     return Recording(level, recording.level_hash, *parts)
 
 
 def read_inputs(path: Path) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Inputs from a .npy file, a recording, or a file of raw bytes; values are checked by `Recording`."""
-    data = read_bounded(path, MAX_INPUT_BYTES, RecordingError)
+    import numpy as np
+
+    from npp_env.level.files import read_bounded
+    from npp_env.level.npy import load_npy
+    from npp_env.recording import MAX_FRAMES, load_recording
+
+    most_bytes = MAX_FRAMES + 1024
+    data = read_bounded(path, most_bytes, RecordingError)
     if data.startswith(b"NPPR"):
         return load_recording(path).inputs
     if data.startswith(b"\x93NUMPY"):
-        return load_npy(path, MAX_INPUT_BYTES, RecordingError)
+        return load_npy(path, most_bytes, RecordingError)
     return np.frombuffer(data, np.uint8)
 
 
 def write_trace(result: ReplayResult, path: Path) -> None:
     """Write the arrays `ninja` (T, 4) and `state` (T,) exactly to this path."""
+    import numpy as np
+
+    from npp_env.level.whole_file import write_whole
+
     assert result.trace is not None
     content = io.BytesIO()
     np.savez_compressed(content, ninja=result.trace.ninja, state=result.trace.state)

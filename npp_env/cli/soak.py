@@ -5,16 +5,16 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import number, whole_number
 from npp_env.cli.measuring import LEAK, add_min_free, guard_of
 from npp_env.cli.printing import say, say_data
-from npp_env.config import PRESETS
 from npp_env.errors import ConfigError
-from npp_env.profiling.growth import Verdict
-from npp_env.profiling.long_run import Leg, LongRun, LongRunPlan, Progress
-from npp_env.profiling.soak import SoakResult, soak
+
+if TYPE_CHECKING:
+    from npp_env.profiling.long_run import Leg, LongRunPlan, Progress
+    from npp_env.profiling.soak import SoakResult
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--million", type=float, default=1.0, metavar="N", help="million steps per preset (default %(default)g)")
     add("--num-envs", type=int, default=256, metavar="N", help="environments (default %(default)s)")
-    add("--presets", default=",".join(PRESETS), metavar="NAMES", help="separated by commas (default: all)")
+    add("--presets", metavar="NAMES", help="separated by commas (default: all)")
     add("--levels", default="shipped", help="levels, as in the configuration (default %(default)s)")
     add("--seed", type=whole_number(0), default=0, help="seed of the random player (default %(default)s)")
     add(
@@ -44,12 +44,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 3 if memory grows."""
+    from npp_env.config import PRESETS
+    from npp_env.profiling.soak import soak
+
     if args.ticks is not None:
         return _run_long(args)
     steps = int(args.million * 1_000_000) if 0 < args.million < 1e12 else 0
     if steps < 1 or args.num_envs < 1:
         raise ConfigError(f"--million {args.million:g} and --num-envs {args.num_envs} must be positive")
-    presets = args.presets.split(",")
+    presets = list(PRESETS) if args.presets is None else args.presets.split(",")
     for preset in presets:
         if preset not in PRESETS:
             raise ConfigError(f"--presets names {preset!r}; it must be out of {', '.join(PRESETS)}")
@@ -77,6 +80,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_long(args: argparse.Namespace) -> int:
+    from npp_env.profiling.growth import Verdict
+    from npp_env.profiling.long_run import LongRun, LongRunPlan, Progress
+
     if not 1 <= args.ticks <= 1e15:
         raise ConfigError(f"--ticks is {args.ticks:g}; it must be between 1 and 1e15")
     plan = LongRunPlan(int(args.ticks), args.num_envs, args.generated, seed=args.seed)

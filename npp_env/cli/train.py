@@ -7,15 +7,16 @@ import ast
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import number, whole_number
 from npp_env.cli.measuring import add_min_free, guard_of
 from npp_env.cli.printing import complain, say
 from npp_env.errors import ConfigError
-from npp_env.learning.algorithms import ALGORITHMS, NUM_ENVS, OWN_POLICY
-from npp_env.learning.settings import STEPS_PER_SECOND, TrainSettings
-from npp_env.profiling.guard import MemoryGuard
+from npp_env.learning.algorithms import ALGORITHMS, NUM_ENVS, OWN_POLICY, STEPS_PER_SECOND
+
+if TYPE_CHECKING:
+    from npp_env.learning.settings import TrainSettings
 
 SECONDS_BETWEEN_LINES = 10.0
 INTERRUPTED = 130
@@ -55,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if memory became low and the run stopped early, 130 after Ctrl-C."""
     from npp_env.learning.trainer import Limits, Trainer
+    from npp_env.profiling.guard import MemoryGuard
 
     if not args.resume and args.minutes is None and args.steps is None:
         raise ConfigError("say how long to train: --minutes 10, or --steps 2000000")
@@ -81,6 +83,8 @@ def run(args: argparse.Namespace) -> int:
 
 def settings_of(args: argparse.Namespace) -> TrainSettings:
     """The run that arguments describe."""
+    from npp_env.learning.settings import TrainSettings
+
     policy = OWN_POLICY.get(args.algo, args.policy)
     steps = args.steps
     if steps is None:

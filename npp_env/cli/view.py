@@ -7,18 +7,18 @@ import json
 import webbrowser
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, check_output
 from npp_env.cli.printing import say
 from npp_env.cli.recordings import find_recordings
 from npp_env.cli.replay import load_recording_argument
 from npp_env.errors import NppError, RecordingError
-from npp_env.evaluation.page import Run, page
-from npp_env.evaluation.scores import Evaluation, EvaluationError
-from npp_env.level.files import read_bounded
-from npp_env.level.whole_file import write_whole
-from npp_env.recording import Recording, load_recording
+
+if TYPE_CHECKING:
+    from npp_env.evaluation.page import Run
+    from npp_env.evaluation.scores import Evaluation
+    from npp_env.recording import Recording
 
 EVALUATION_SUFFIX = ".json"
 EVALUATION_NAME = "evaluation.json"
@@ -62,6 +62,9 @@ def run(args: argparse.Namespace) -> int:
 
 def write_page(runs: list[Run], path: Path, title: str, evaluation: Evaluation | None) -> None:
     """Write the page of some runs, and say so."""
+    from npp_env.evaluation.page import page
+    from npp_env.level.whole_file import write_whole
+
     text = page(runs, title, evaluation).encode()
     write_whole(path, text)
     levels = len({run.recording.level_hash for run in runs})
@@ -82,6 +85,8 @@ def gather(files: list[str]) -> Gathered:
     Raises:
         NppError: There is none, there are too many, or something cannot be read.
     """
+    from npp_env.evaluation.page import Run
+
     found = Gathered()
     for text in files:
         path = Path(text)
@@ -103,6 +108,8 @@ def gather(files: list[str]) -> Gathered:
 
 def named_recordings(text: str) -> list[tuple[str, Recording]]:
     """The recordings that an argument names, each with what to call it."""
+    from npp_env.recording import load_recording
+
     files = find_recordings(text)
     if files is None:
         return [("winning recording", load_recording_argument(text))]
@@ -117,6 +124,9 @@ def load_evaluation(path: Path) -> Evaluation:
     Raises:
         EvaluationError: It cannot be read, or is none.
     """
+    from npp_env.evaluation.scores import Evaluation, EvaluationError
+    from npp_env.level.files import read_bounded
+
     try:
         data: Any = json.loads(read_bounded(path, _MOST_JSON_BYTES, EvaluationError))
         return Evaluation.from_dict(data)
@@ -126,6 +136,9 @@ def load_evaluation(path: Path) -> Evaluation:
 
 def runs_of_evaluation(evaluation: Evaluation, folder: Path) -> list[Run]:
     """The best and worst runs of an evaluation, from the folder of its file."""
+    from npp_env.evaluation.page import Run
+    from npp_env.recording import load_recording
+
     runs: list[Run] = []
     for level in evaluation.levels:
         for word, name in level.recordings.items():

@@ -17,6 +17,7 @@ from npp_env.evaluation.film import figure_lines, film
 from npp_env.evaluation.scores import Evaluation
 from npp_env.evaluation.viewer_controls_js import SCRIPT as CONTROLS
 from npp_env.evaluation.viewer_film_js import SCRIPT as FILMS
+from npp_env.evaluation.viewer_panes_js import SCRIPT as PANES
 from npp_env.evaluation.viewer_style import BODY, STYLE
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
@@ -165,5 +166,5 @@ def _document(title: str, subtitle: str, data: dict[str, Any]) -> str:
         f'<link rel="icon" href="data:,"><title>{html.escape(title)}</title><style>{STYLE}</style></head>\n'
         f'<body>{body}<script type="application/json" id="data">{text}</script>\n'
         '<script>"use strict";\nconst data = JSON.parse(document.getElementById("data").textContent);\n'
-        f"{FILMS}{CONTROLS}</script></body></html>\n"
+        f"{FILMS}{PANES}{CONTROLS}</script></body></html>\n"
     )

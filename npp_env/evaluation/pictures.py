@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import NppError
+from npp_env.evaluation.options import COLOURINGS
 from npp_env.evaluation.tracks import Track
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
@@ -20,7 +21,6 @@ from npp_env.render.picture import PICTURE_SHAPE, draw_rgb
 from npp_env.sim.geometry import geometry_of
 
 CELL_PX = 12
-COLOURINGS = ("time", "outcome", "speed")
 OUTCOME_COLOURS: dict[str, Colour] = {"won": (30, 140, 80), "died": (206, 46, 46), "alive": (40, 110, 210)}
 FASTEST_PX = 6.0
 """Speeds from here on have the same colour; running reaches 3.3 px a tick."""

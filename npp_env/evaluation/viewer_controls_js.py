@@ -6,7 +6,7 @@ SCRIPT = r"""
 const $ = id => document.getElementById(id);
 const view = $("view"), strip = $("strip"), scrub = $("scrub");
 const now = {level: 0, run: 0, tick: 0, playing: false, shown: new Set(), last: 0, heat: null};
-const backgrounds = new Map(), MOST_ZOOM = 2.5;
+const backgrounds = new Map();
 
 function runsOf(level) { return data.runs.map((run, k) => k).filter(k => data.runs[k].level === level); }
 function colourOf(k) { return COLOURS[runsOf(data.runs[k].level).indexOf(k) % COLOURS.length]; }
@@ -32,9 +32,9 @@ async function choose(level, run, tick) {
     await image.decode();
     backgrounds.set(level, image);
   }
-  now.heat = null;
-  listLevels(); listRuns(); resize();
-  seek(tick === undefined ? 0 : tick);
+  now.tick = tick === undefined ? 0 : tick;
+  $("modes").hidden = runsOf(level).length < 2;
+  listLevels(); listRuns(); arrange();
 }
 
 function seek(tick) {
@@ -68,58 +68,6 @@ function advance(stamp) {
 }
 
 function step(ticks) { play(false); seek(Math.floor(now.tick) + ticks); }
-
-function paint(frame) {
-  const ctx = view.getContext("2d"), [left, top, right, bottom] = $("whole").checked
-    ? [0, 0, WIDTH, HEIGHT] : data.levels[now.level].box;
-  const scale = Math.min(view.width / (right - left), view.height / (bottom - top), MOST_ZOOM * view.width / WIDTH);
-  const across = (view.width - scale * (left + right)) / 2, down = (view.height - scale * (top + bottom)) / 2;
-  ctx.setTransform(1, 0, 0, 1, 0, 0);
-  ctx.fillStyle = data.wall;
-  ctx.fillRect(0, 0, view.width, view.height);
-  ctx.setTransform(scale, 0, 0, scale, across, down);
-  ctx.drawImage(backgrounds.get(now.level), 0, 0, WIDTH, HEIGHT);
-  drawMarks(ctx, data.levels[now.level].marks, 0, 0);
-  const runs = shownRuns(), main = data.runs[now.run].film, at = film => Math.min(frame, film.frames);
-  if ($("heat").checked) {
-    if (!now.heat) now.heat = heatOf(runs.map(k => data.runs[k].film));
-    ctx.globalAlpha = 0.8;
-    ctx.imageSmoothingEnabled = false;
-    ctx.drawImage(now.heat.picture, 0, 0, WIDTH, HEIGHT);
-    ctx.imageSmoothingEnabled = true;
-    ctx.globalAlpha = 1;
-  }
-  const [behind, among, above] = main.layers;
-  drawEntities(ctx, main, at(main), 0, behind + among);
-  const ghosts = runs.filter(k => k !== now.run && $("ghosts").checked);
-  if ($("trails").checked) {
-    for (const k of [...ghosts, now.run]) {
-      ctx.globalAlpha = 0.75;
-      drawTrail(ctx, data.runs[k].film, at(data.runs[k].film), colourOf(k), k === now.run ? 2.2 : 1.4);
-      ctx.globalAlpha = 1;
-    }
-  }
-  for (const k of ghosts) {
-    const film = data.runs[k].film, place = at(film);
-    ctx.globalAlpha = 0.8;
-    drawNinja(ctx, film, place, colourOf(k), colourOf(k));
-    ctx.globalAlpha = 1;
-  }
-  drawNinja(ctx, main, at(main), "#1c1e24", runs.length > 1 ? colourOf(now.run) : "#d63c34");
-  drawEntities(ctx, main, at(main), behind + among, behind + among + above);
-  $("legend").hidden = !$("heat").checked;
-  if ($("heat").checked) showHeatLegend(ctx, runs);
-}
-
-function showHeatLegend(ctx, runs) {
-  for (const k of runs) {
-    const film = data.runs[k].film;
-    if (film.states[film.frames] === DEAD) drawCross(ctx, film.x[film.frames], film.y[film.frames], "#ff2020", 9);
-  }
-  const colours = [0, 0.25, 0.5, 0.75, 1].map(share => `rgb(${heatColour(share).join()})`);
-  $("ramp").style.background = `linear-gradient(to right, ${colours.join()})`;
-  $("most").textContent = `${now.heat.most} ticks`;
-}
 
 function tell(frame) {
   const run = data.runs[now.run], film = run.film, at = Math.min(frame, film.frames), level = data.levels[now.level];
@@ -161,14 +109,6 @@ function paintStrip(frame) {
   ctx.fillRect(Math.min(frame / total * width, width - 2) - 0.5, 0, 2, 40);
 }
 
-function resize() {
-  const ratio = devicePixelRatio || 1;
-  view.width = Math.round(view.clientWidth * ratio);
-  view.height = Math.round(view.width * HEIGHT / WIDTH);
-  strip.width = Math.round(strip.clientWidth * ratio);
-  strip.height = Math.round(40 * ratio);
-}
-
 function listLevels() {
   const list = $("levels"), menu = $("level-menu");
   if (!list.childElementCount) {
@@ -196,6 +136,16 @@ function listLevels() {
   $("title").textContent = data.levels[now.level].name;
 }
 
+function arrange() {
+  // Another number of runs or panes: everything has another size.
+  now.heat = null;
+  $("ghosts").disabled = isSplit();
+  resize();
+  seek(now.tick);
+}
+
+function followRun(k) { now.run = k; now.shown.add(k); listRuns(); arrange(); }
+
 function listRuns() {
   const list = $("runs");
   list.replaceChildren();
@@ -204,14 +154,13 @@ function listRuns() {
     box.checked = now.shown.has(k);
     box.onchange = () => {
       if (box.checked) now.shown.add(k); else now.shown.delete(k);
-      now.heat = null;
-      seek(now.tick);
+      arrange();
     };
     const gold = data.levels[now.level].gold ? ` · gold ${run.gold}` : "";
     const facts = `${run.frames} frames · ${time(run.frames)}${gold}`;
     const follow = make("button", {"data-run": k, title: "follow this run"},
       make("b", {}, run.name), make("em", {class: run.outcome}, run.outcome), make("small", {}, facts));
-    follow.onclick = () => { now.run = k; now.shown.add(k); now.heat = null; listRuns(); seek(now.tick); };
+    follow.onclick = () => followRun(k);
     const dot = make("i", {class: "dot"});
     dot.style.background = colourOf(k);
     list.append(make("li", {class: k === now.run ? "chosen" : ""}, box, dot, follow));
@@ -254,7 +203,11 @@ const point = event => {
 };
 strip.onpointerdown = event => { strip.setPointerCapture(event.pointerId); point(event); };
 strip.onpointermove = event => { if (event.buttons) point(event); };
-view.onclick = () => play(!now.playing);
+for (const name of ["overlay", "split"]) $(name).onchange = arrange;
+view.onclick = event => {
+  const pane = paneAt(event);
+  if (isSplit() && pane && pane.run !== now.run) followRun(pane.run); else play(!now.playing);
+};
 addEventListener("resize", () => { if (document.body.dataset.ready) { resize(); seek(now.tick); } });
 addEventListener("keydown", event => {
   if (!document.body.dataset.ready || event.target.matches("select")) return;
@@ -265,6 +218,7 @@ addEventListener("keydown", event => {
   else if (event.key === "ArrowRight") step(stride);
   else if (event.key === "Home") step(-1e9);
   else if (event.key === "End") step(1e9);
+  else if (event.key === "s") $($("split").checked ? "overlay" : "split").click();
   else if (toggles[event.key]) $(toggles[event.key]).click();
   else return;
   event.preventDefault();
@@ -273,7 +227,7 @@ addEventListener("keydown", event => {
 (async () => {
   const wanted = new URLSearchParams(location.hash.slice(1));
   const run = data.runs[wanted.get("run")] ? Number(wanted.get("run")) : 0;
-  for (const name of ["heat"]) $(name).checked = wanted.has(name);
+  for (const name of ["heat", "split"]) if (wanted.has(name)) $(name).checked = true;
   fillScores();
   await choose(data.runs[run].level, run, Number(wanted.get("frame")) || 0);
   document.body.dataset.ready = "yes";

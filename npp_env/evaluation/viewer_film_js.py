@@ -154,7 +154,13 @@ function drawTrail(ctx, film, tick, colour, width) {
   ctx.restore();
 }
 
-function heatOf(films) {
+function heatsOf(panes) {
+  // All panes have one scale, so that they can be compared.
+  const visits = panes.map(visitsOf), most = Math.max(1, ...visits.map(all => all.reduce((a, b) => Math.max(a, b))));
+  return {pictures: visits.map(all => heatPicture(all, most)), most};
+}
+
+function visitsOf(films) {
   const columns = WIDTH / CELL, rows = HEIGHT / CELL, visits = new Float64Array(columns * rows);
   for (const film of films) {
     for (let k = 0; k <= film.frames; k++) {
@@ -163,7 +169,11 @@ function heatOf(films) {
       visits[row * columns + column] += 1;
     }
   }
-  const most = visits.reduce((a, b) => Math.max(a, b), 1);
+  return visits;
+}
+
+function heatPicture(visits, most) {
+  const columns = WIDTH / CELL, rows = HEIGHT / CELL;
   const picture = document.createElement("canvas");
   picture.width = columns; picture.height = rows;
   const ctx = picture.getContext("2d"), image = ctx.createImageData(columns, rows);
@@ -173,7 +183,7 @@ function heatOf(films) {
     image.data.set([red, green, blue, 205], 4 * k);
   }
   ctx.putImageData(image, 0, 0);
-  return {picture, most};
+  return picture;
 }
 
 const HEAT = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];

@@ -26,7 +26,7 @@ h2, h3 { font-size: 11px; letter-spacing: .07em; text-transform: uppercase; colo
 .badge { color: var(--soft); font-variant-numeric: tabular-nums; white-space: nowrap; }
 #level-menu { display: none; width: 100%; padding: 7px; }
 .player { overflow: hidden; min-width: 0; }
-canvas { display: block; width: 100%; } #view { aspect-ratio: 1056 / 600; cursor: pointer; background: #70797f; }
+canvas { display: block; width: 100%; } #view { cursor: pointer; background: #70797f; }
 #strip { height: 40px; cursor: ew-resize; touch-action: none; }
 .lanes { display: grid; grid-template-columns: 46px minmax(0, 1fr); align-items: stretch;
   border-top: 1px solid var(--line); }
@@ -39,6 +39,11 @@ canvas { display: block; width: 100%; } #view { aspect-ratio: 1056 / 600; cursor
 .controls { display: flex; flex-wrap: wrap; align-items: center; gap: 8px 12px; margin-top: 6px; }
 .controls button { min-width: 40px; height: 36px; } #play { min-width: 54px; background: #2a5f96;
   border-color: #3a78b8; }
+#modes { display: inline-flex; border: 1px solid var(--line); border-radius: 7px; overflow: hidden; }
+#modes label { height: 34px; padding: 0 10px; color: var(--soft); } #modes input { position: absolute; opacity: 0; }
+#modes label:has(:checked) { background: #26384d; color: var(--ink); }
+#modes label:has(:focus-visible) { outline: 2px solid var(--hot); outline-offset: -2px; }
+label:has(:disabled) { opacity: .45; cursor: default; }
 #speed { height: 36px; padding: 0 6px; } label { display: inline-flex; gap: 5px; align-items: center;
   cursor: pointer; }
 .facts { display: flex; flex-wrap: wrap; gap: 4px 22px; padding: 8px 12px; border-bottom: 1px solid var(--line);
@@ -102,6 +107,7 @@ BODY = """
 <div class="bottom">
 <p id="legend" hidden>visits by 12 px: 1 <i id="ramp"></i> <span id="most"></span>
 <b class="died">✕</b> death</p>
+<p id="more" class="help" hidden></p>
 <div class="controls">
 <button id="start" title="To the start (Home)" aria-label="To the start">|◄</button>
 <button id="back" title="A tick back (left)" aria-label="A tick back">−1</button>
@@ -111,6 +117,8 @@ BODY = """
 <option value="0.25">0.25 ×</option>
 <option value="0.5">0.5 ×</option><option value="1" selected>1 ×</option><option value="2">2 ×</option>
 <option value="4">4 ×</option><option value="8">8 ×</option></select>
+<span id="modes" role="radiogroup" aria-label="runs"><label><input id="overlay" name="mode" type="radio" checked>
+overlay</label><label><input id="split" name="mode" type="radio">side by side</label></span>
 <label><input id="ghosts" type="checkbox" checked>ghosts</label>
 <label><input id="trails" type="checkbox" checked>trails</label>
 <label><input id="heat" type="checkbox">heat map</label>
@@ -119,7 +127,8 @@ BODY = """
 </div></div>
 </section>
 <aside><h2>Runs</h2><ul id="runs"></ul>
-<p class="help wide">space plays, ← → step (shift: ten), g ghosts, t trails, h heat map, l loop, w whole map</p>
+<p class="help wide">space plays, ← → step (shift: ten), s side by side, g ghosts, t trails, h heat map, l loop,
+w whole map</p>
 </aside>
 </div>
 <section id="scores" hidden><h2>Scores</h2><table><thead><tr><th>level</th><th>success</th><th></th>

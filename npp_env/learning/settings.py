@@ -13,9 +13,6 @@ from npp_env.level.validation import shorten
 
 _Options = TypeVar("_Options")
 
-STEPS_PER_SECOND = {"mlp": 20_000, "attention": 6_000, "graph": 2_000, "world-model": 1_000}
-"""What a minute is taken for when schedules are made: fixed, so that the same command gives the same curve anywhere."""
-
 
 @dataclass(frozen=True, slots=True)
 class TrainSettings:

@@ -74,7 +74,7 @@ def test_mistakes_are_explained(arguments, message, capsys):
 
 
 def test_what_cannot_be_written_is_found_before_anything_is_played(tmp_path, capsys, monkeypatch):
-    monkeypatch.setattr("npp_env.cli.evaluate.evaluate", lambda *args, **kwargs: pytest.fail("it was played"))
+    monkeypatch.setattr("npp_env.evaluation.evaluate.evaluate", lambda *args, **kwargs: pytest.fail("it was played"))
     file = tmp_path / "file"
     file.write_text("")
     assert main(["evaluate", "baseline:random", "--out", str(file)]) == 2

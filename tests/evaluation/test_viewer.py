@@ -182,6 +182,78 @@ def test_ghosts_race_beside_the_run_that_is_followed(chromium, race):
     assert chromium.problems == []
 
 
+def expected_picture(recording: Recording, tick: int) -> np.ndarray:
+    """What Python draws after so many inputs, or at their end."""
+    simulation = Simulation(recording.level)
+    for byte in recording.inputs[:tick].tolist():
+        simulation.advance(byte)
+    return draw_rgb(recording.level, simulation.geometry, simulation.state, hud=False).astype(np.float32)
+
+
+@pytest.mark.parametrize("tick", [40, 160])
+def test_panes_side_by_side_show_each_run_at_the_same_moment(chromium, race, tick):
+    chromium.resize(DESKTOP)
+    chromium.open(race.as_uri() + f"#run=0&frame={tick}", READY)
+    chromium.click("label:has(#split)")
+    assert chromium.value("panes().map(pane => data.runs[pane.run].name)") == ["winner", "later", "still"]
+    assert chromium.value("grid(3)") == [2, 2]
+    chromium.value(
+        "(() => { document.getElementById('whole').checked = true; document.getElementById('trails').checked = false;"
+        f" view.width = 2112; view.height = 1200; paint({tick}); }})()"
+    )
+    shown, winning = canvas(chromium).astype(np.float32), load_shipped_recording("mines/ring")
+    waiting = [winning.inputs, np.concatenate([np.zeros(60, np.uint8), winning.inputs]), np.zeros(50, np.uint8)]
+    for number, inputs in enumerate(waiting):
+        top, left = 600 * (number // 2), 1056 * (number % 2)
+        pane = shown[top : top + 600, left : left + 1056]
+        expected = expected_picture(Recording.of_level(winning.level, inputs), tick)
+        differs = np.abs(cv2.blur(pane, (5, 5)) - cv2.blur(expected, (5, 5))).max(axis=2)
+        differs[:32, :200] = 0  # the name
+        differs[:6] = differs[-6:] = differs[:, :6] = differs[:, -6:] = 0  # the frame
+        assert (differs > 40).mean() < 4e-4
+    assert chromium.problems == []
+
+
+def test_panes_follow_clicks_keys_and_the_list_of_runs(chromium, race):
+    chromium.resize(DESKTOP)
+    chromium.open(race.as_uri() + "#run=0&frame=100&split", READY)
+    assert chromium.value("document.getElementById('ghosts').disabled")
+    left, top, width, height = chromium.value(
+        "(() => { const box = view.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
+    )
+    second = [left + 0.75 * width, top + 0.25 * height]
+    chromium.drag(second, second)
+    assert text(chromium, "clock").endswith(f" / {chromium.value('data.runs[1].frames')}")
+    assert not chromium.value("now.playing")
+    chromium.drag(second, second)
+    assert chromium.value("now.playing")
+    chromium.press(" ")
+    chromium.click("[data-ghost='2']")
+    assert chromium.value("panes().map(pane => pane.run)") == [0, 1]
+    assert chromium.value("view.height / view.width") == pytest.approx(600 / 2112, abs=0.01)
+    chromium.press("s")
+    assert chromium.value("panes().length") == 1
+    assert chromium.value("view.height / view.width") == pytest.approx(600 / 1056, abs=0.01)
+    assert not chromium.value("document.getElementById('ghosts').disabled")
+    chromium.click("[data-level='1']")
+    chromium.wait_for("document.getElementById('title').textContent === 'Factory'")
+    assert chromium.value("document.getElementById('modes').hidden")
+    assert chromium.problems == []
+
+
+def test_panes_have_a_limit_and_say_so(chromium, tmp_path):
+    level = load_shipped_recording("mines/ring").level
+    runs = [Run(f"run {k}", Recording.of_level(level, np.zeros(5 + k, np.uint8))) for k in range(18)]
+    path = tmp_path / "many.html"
+    path.write_text(page(runs))
+    chromium.open(path.as_uri() + "#run=17&split", READY)
+    assert chromium.value("panes().map(pane => pane.run)") == [*range(15), 17]
+    assert text(chromium, "more").startswith("2 more runs")
+    assert chromium.value("!document.getElementById('more').hidden")
+    chromium.press("s")
+    assert chromium.value("document.getElementById('more').hidden")
+
+
 def test_heat_map_and_level_list(chromium, race):
     chromium.resize(DESKTOP)
     chromium.open(race.as_uri() + "#frame=1", READY)
@@ -211,7 +283,7 @@ def test_nothing_overflows_and_everything_can_be_reached(chromium, race, tmp_pat
     arguments = ["evaluate", "baseline:path", "--levels", "shipped:first_steps", "--episodes", "2"]
     assert main([*arguments, "--html", str(out)]) == 0
     chromium.resize(size, 2 if size == PHONE else 1)
-    for address in (race.as_uri(), out.as_uri()):
+    for address in (race.as_uri(), race.as_uri() + "#split", out.as_uri()):
         chromium.open(address, READY)
         wide, inner = chromium.value("[document.documentElement.scrollWidth, innerWidth]")
         assert wide <= inner
@@ -226,6 +298,8 @@ def test_nothing_overflows_and_everything_can_be_reached(chromium, race, tmp_pat
         assert share > (0.9 if size == PHONE else 0.4)
         menu = chromium.value("getComputedStyle(document.getElementById('level-menu')).display !== 'none'")
         assert menu is (size[0] < 1180)
+    # Two panes stand below each other on a phone.
+    assert chromium.value("grid(2)") == ([1, 2] if size == PHONE else [2, 1])
     rows = chromium.value("document.querySelectorAll('#scores tbody tr').length")
     assert rows == 7
     chromium.screenshot(tmp_path / "screen.png")

@@ -169,7 +169,7 @@ class OneGlance(Window):
 
 
 def test_the_command_runs_until_the_window_is_closed(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr("npp_env.cli.play.Window", OneGlance)
+    monkeypatch.setattr("npp_env.render.window.Window", OneGlance)
     assert main(["play", shipped_level_names()[0], "--save-to", str(tmp_path)]) == 0
     assert OneGlance.shown == 2
     (line,) = capsys.readouterr().out.splitlines()

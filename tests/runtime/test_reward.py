@@ -14,7 +14,7 @@ LEVELS = [name for name in shipped_level_names() if name.startswith("first_steps
 
 def winning_actions(name):
     """The actions of a level's winning recording, one a tick."""
-    return ACTION_OF_INPUT[load_shipped_recording(name).inputs & 7]
+    return np.array(ACTION_OF_INPUT)[load_shipped_recording(name).inputs & 7]
 
 
 ONLY = {"switch_weight": 0, "exit_weight": 0, "death_weight": 0, "time_weight": 0, "gold_weight": 0}

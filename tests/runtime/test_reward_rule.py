@@ -32,7 +32,7 @@ def played(name, discount):
     )
     env.reset(seed=0)
     rewards, potentials, states, switch = [], [float(env._engine.slots["potential"][0])], [env.get_state()], None
-    for number, action in enumerate(ACTION_OF_INPUT[load_shipped_recording(name).inputs & 7]):
+    for number, action in enumerate(np.array(ACTION_OF_INPUT)[load_shipped_recording(name).inputs & 7]):
         _, reward, terminated, _, info = env.step(int(action))
         rewards.append(reward)
         potentials.append(float(env._engine.slots["potential"][0]))
