@@ -13,7 +13,7 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
 from npp_env.level.whole_file import check_writable, write_whole
-from npp_env.opencv import load_cv2
+from npp_env.render.opencv import load_cv2
 
 if TYPE_CHECKING:
     import numpy as np

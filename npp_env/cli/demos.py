@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, whole_number
 from npp_env.cli.printing import complain, say, say_data
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 
 if TYPE_CHECKING:
     from npp_env.learning.demonstrations import Demonstration

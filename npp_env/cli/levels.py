@@ -22,7 +22,7 @@ from npp_env.errors import LevelError, LevelWarning, NppError
 from npp_env.level.doubts import describe_doubts
 from npp_env.level.entity_kinds import type_label
 from npp_env.level.model import Level
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 
 INVALID = 2
 

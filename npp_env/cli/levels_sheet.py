@@ -15,7 +15,7 @@ from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.model import Level
 from npp_env.level.pack_files import SCHEME as PACK
-from npp_env.opencv import load_cv2
+from npp_env.render.opencv import load_cv2
 from npp_env.render.picture import PICTURE_SHAPE
 
 NAME = "sheet"

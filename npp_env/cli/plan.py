@@ -14,7 +14,7 @@ from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_leve
 from npp_env.cli.estimate import format_bytes
 from npp_env.cli.printing import say, say_data
 from npp_env.errors import NppError
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 
 if TYPE_CHECKING:
     from npp_env.induction.estimate import PlanEstimate

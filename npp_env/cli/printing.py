@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Collection, Sequence
 from typing import Any, TextIO
 
-from npp_env.printable import printable_lines
+from npp_env.level.printable import printable_lines
 
 
 def say(text: str = "") -> None:

@@ -24,7 +24,7 @@ from npp_env.cli.warm_up import MOST_LEVELS, meet_levels
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, NppError
 from npp_env.level.npy import load_npy
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 from npp_env.profiling.compare import load_profile
 from npp_env.profiling.run import REPORT_FILES, ProfileResult, profile_loop
 from npp_env.recording import load_recording

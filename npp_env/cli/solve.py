@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_level_argument, whole_number
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import progress_bar
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 
 if TYPE_CHECKING:
     from npp_env.planning import SolveResult

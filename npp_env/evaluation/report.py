@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from npp_env.evaluation.intervals import Estimate
 from npp_env.evaluation.scores import Evaluation, Summary
-from npp_env.printable import printable
+from npp_env.level.printable import printable
 
 NAME_WIDTH = 26
 UNKNOWN = "-"

@@ -21,10 +21,10 @@ from npp_env.level.files import load_level
 from npp_env.level.model import Level
 from npp_env.level.pack_files import SCHEME as PACK
 from npp_env.level.pack_files import PackEntry, choose_entry, open_pack
+from npp_env.level.printable import printable
 from npp_env.level.shipped import load_shipped, shipped_facts, shipped_level_names, suggestion, verified_level_names
 from npp_env.level.survey import LEVEL_SUFFIXES, Survey, survey_files, survey_folder
 from npp_env.level.validation import shorten
-from npp_env.printable import printable
 
 SHIPPED = "shipped"
 VERIFIED = "verified"
