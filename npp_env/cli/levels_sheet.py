@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, write_png
+from npp_env.cli.arguments import add_force, add_json, check_output, parse_finite_levels, write_png
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, NppError
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="OUT.png")
     add("--columns", type=int, default=6, metavar="N", help="pictures a row (default %(default)s)")
     add("--width", type=int, default=264, metavar="PX", help="width of one picture (default %(default)s)")
-    add("--json", action="store_true", help="print data instead of a line")
+    add_json(parser, "a line")
     add_force(parser)
 
 

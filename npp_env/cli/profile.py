@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from npp_env.cli.arguments import add_budget, check_budget, check_folder, whole_number
+from npp_env.cli.arguments import add_budget, add_no_progress, check_budget, check_folder, whole_number
 from npp_env.cli.measuring import (
     LEAK,
     add_configuration,
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
     add("-f", "--force", action="store_true", help="overwrite reports in DIR")
     add("--json", action="store_true", help="print the summary as JSON")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_no_progress(parser)
     add_threshold(parser)
     add_budget(parser)
 
