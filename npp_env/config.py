@@ -15,10 +15,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from npp_env.errors import ArgumentNameError, ConfigError
+from npp_env.errors import ArgumentNameError, ConfigError, printable
 from npp_env.level.validation import shorten
 from npp_env.observe.spec import DEFAULT_KEYS, FRAME_KEYS, LAYOUTS, OBSERVATION_KEYS, ROWS, Capacity
-from npp_env.printable import printable
 
 TICKS_PER_SECOND = 60
 """Of the game."""

@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parent.parent / "npp_env"
 
 # A module may import from its own room and from those below it. The deepest name of a module that is listed counts.
 ROOMS = [
-    {"npp_env.errors", "npp_env.printable", "npp_env.opencv"},
+    {"npp_env.errors"},
     {"npp_env.level"},
     {"npp_env.sim"},
     {"npp_env.recording"},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from npp_env.cli.arguments import check_output
+from npp_env.cli.arguments import add_json, check_output
 from npp_env.cli.measuring import LEAK, add_threshold
 from npp_env.cli.printing import as_json, say
 
@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--events", type=Path, metavar="TENSORBOARD_DIR", help="correlate with these scalars")
     add_threshold(parser)
-    parser.add_argument("--json", action="store_true", help="print data instead of tables")
+    add_json(parser, "tables")
     parser.add_argument("-o", "--output", type=Path, metavar="OUT", help="write to this file, not to stdout")
     parser.add_argument("-f", "--force", action="store_true", help="overwrite the output")
 

@@ -1,4 +1,4 @@
-"""What several commands take: a level, and files to write."""
+"""What several commands take: levels, files, options that mean the same everywhere."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LEVEL_HELP = "a level file, the name of a shipped level, or a level of a pack (pack:FILE#12, pack:FILE#NAME)"
 DEFAULT_BUDGET_SECONDS = 10.0
+MAX_THREADS = 1024
 MAX_GENERATED = 10_000
 """Generated levels that a command takes at once."""
 
@@ -91,6 +92,32 @@ def add_force(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-f", "--force", action="store_true", help="overwrite files that exist")
 
 
+def add_json(parser: argparse.ArgumentParser, instead_of: str) -> None:
+    """The option that makes a command print data, for programs."""
+    parser.add_argument("--json", action="store_true", help=f"print data instead of {instead_of}")
+
+
+def add_no_progress(parser: argparse.ArgumentParser) -> None:
+    """The option that keeps a command from showing how far it is."""
+    parser.add_argument("--no-progress", action="store_true", help="no progress bar")
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """The option for the number of threads; no result depends on it."""
+    parser.add_argument(
+        "--threads",
+        type=whole_number(1, MAX_THREADS),
+        default=1,
+        metavar="N",
+        help="threads that simulate (default %(default)s)",
+    )
+
+
+def add_files(parser: argparse.ArgumentParser, what: str) -> None:
+    """The files that a command reads, one or more."""
+    parser.add_argument("files", nargs="+", metavar="FILE", help=what)
+
+
 def load_level_argument(text: str) -> Level:
     """The one level that an argument names: a file, a shipped level, a level of a pack, a generated one.
 
@@ -120,19 +147,19 @@ def parse_finite_levels(texts: list[str]) -> LevelSet:
     return levels
 
 
-def check_output(path: Path, force: bool, *suffixes: str) -> None:
+def check_output(path: Path | None, force: bool, *suffixes: str) -> None:
     """Refuse to write over a file, or one of the wrong name, before any work is done.
 
     Args:
-        path: The file.
+        path: The file; None if none is asked for.
         force: Whether it may be overwritten.
         suffixes: Those that its name may have; none if any will do.
 
     Raises:
         NppError: The file exists and may not be overwritten, its folder does not exist, or its suffix is another one.
     """
-    from npp_env.level.whole_file import check_writable
-
+    if path is None:
+        return
     if suffixes and path.suffix.lower() not in suffixes:
         raise NppError(f"{path}: the suffix is {path.suffix!r}; use {' or '.join(suffixes)}")
     if path.is_dir():
@@ -143,10 +170,30 @@ def check_output(path: Path, force: bool, *suffixes: str) -> None:
         raise NppError(f"{path}: there is no folder {path.parent}")
     if path.exists() and not path.is_file():
         return  # a device or a pipe is written to directly
+    _check_place(path, path.parent)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Refuse a folder that cannot be made or written to, before any work is done; it is not made yet.
+
+    Raises:
+        NppError: It is a file, its parent does not exist, or files cannot be written there.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise NppError(f"{folder} is a file; name a folder")
+    present = folder if folder.is_dir() else folder.parent
+    if not present.is_dir():
+        raise NppError(f"{folder}: there is no folder {present}")
+    _check_place(folder, present)
+
+
+def _check_place(path: Path, folder: Path) -> None:
+    from npp_env.level.whole_file import check_writable
+
     try:
-        check_writable(path.parent)
+        check_writable(folder)
     except OSError as error:
-        raise NppError(f"{path}: the folder {path.parent} cannot be written to: {error.strerror}") from error
+        raise NppError(f"{path}: the folder {folder} cannot be written to: {error.strerror}") from error
 
 
 def check_folder(folder: Path) -> None:
@@ -171,7 +218,7 @@ def write_png(rgb: NDArray[np.uint8], path: Path) -> None:
         NppError: It could not be written.
     """
     from npp_env.level.whole_file import write_whole
-    from npp_env.opencv import load_cv2
+    from npp_env.render.opencv import load_cv2
 
     cv2 = load_cv2()
     done, data = cv2.imencode(path.suffix or ".png", cv2.cvtColor(rgb, cv2.COLOR_RGB2BGR))

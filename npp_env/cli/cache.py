@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import check_folder
+from npp_env.cli.arguments import add_json, check_folder
 from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import NppError
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action.add_argument(
             "--directory", type=Path, metavar="DIR", help="default: $NPP_ENV_CACHE or the platform's cache"
         )
-        action.add_argument("--json", action="store_true", help="print data instead of text")
+        add_json(action, "text")
 
 
 def run(args: argparse.Namespace) -> int:

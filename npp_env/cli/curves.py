@@ -20,8 +20,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     from npp_env.learning.curves import draw_curves, seeds_by_label
 
-    if args.output is not None:
-        check_output(args.output, args.force, ".png", ".svg")
+    check_output(args.output, args.force, ".png", ".svg")
     say("| runs | seeds | steps | core minutes | won, by seed | steps to 95 % |\n|---|---|---|---|---|---|")
     for label, curves in seeds_by_label(args.runs).items():
         last = [curve[-1] for curve in curves]

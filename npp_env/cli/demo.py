@@ -7,7 +7,7 @@ import time
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import whole_number
+from npp_env.cli.arguments import add_json, add_no_progress, whole_number
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import progress_bar
 from npp_env.errors import NppError
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--seconds", type=float, default=5.0, metavar="S", help="how long to run (default %(default)s)")
     add("--steps", type=int, metavar="N", help="run for so many steps instead, however long they take")
     add("--seed", type=whole_number(0), default=0, help="seed of levels and random player (default %(default)s)")
-    add("--json", action="store_true", help="print data instead of a table")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_json(parser, "a table")
+    add_no_progress(parser)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, whole_number
+from npp_env.cli.arguments import add_force, add_json, add_no_progress, add_threads, whole_number
 from npp_env.cli.printing import complain, say, say_data
-from npp_env.printable import printable
+from npp_env.errors import printable
 
 if TYPE_CHECKING:
     from npp_env.learning.demonstrations import Demonstration
@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--frame-skip", type=whole_number(1, MAX_FRAME_SKIP), default=4, metavar="K")
     add("--seed", type=whole_number(0), default=0, help="another seed perturbs otherwise")
     add("--ticks", type=whole_number(0), default=100_000, metavar="N", help="look-ahead per state")
-    add("--threads", type=whole_number(1, 1024), default=1, metavar="N", help="threads (default %(default)s)")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_threads(make)
+    add_no_progress(make)
     add_force(make)
     make.set_defaults(act=make_demos)
     info = actions.add_parser("info", help="what is in a dataset")
@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in (info, verify):
         action.add_argument("folder", type=Path, metavar="FOLDER", help="a dataset that `make` wrote")
     for action in (make, info, verify):
-        action.add_argument("--json", action="store_true", help="print data instead of text")
+        add_json(action, "text")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npp_env.cli.arguments import add_force, check_output, write_png
+from npp_env.cli.arguments import add_files, add_force, check_new_folder, check_output, write_png
 from npp_env.cli.printing import say
 from npp_env.cli.view import gather
 from npp_env.errors import NppError, StateError
@@ -27,11 +26,9 @@ _MOST_STATE_BYTES = 1 << 31
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env draw`."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="recordings, folders of them, names of shipped levels, what `npp-env evaluate --out` wrote, or rollouts "
+    add_files(
+        parser,
+        "recordings, folders of them, names of shipped levels, what `npp-env evaluate --out` wrote, or rollouts "
         "of state rows (.npy, uint8 (steps, environments, bytes), with --levels)",
     )
     parser.add_argument(
@@ -49,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """Run the command."""
     in_folder = args.output.suffix == "" or args.output.is_dir()
     if in_folder:
-        check_folder(args.output)
+        check_new_folder(args.output)
     else:
         check_output(args.output, args.force, ".png")
     tracks = read_tracks(args.files, args.levels)
@@ -69,21 +66,6 @@ def run(args: argparse.Namespace) -> int:
         write_png(draw(own), path)
         say(f"written: {path} ({len(own)} runs)")
     return 0
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a folder that cannot be written to, before any work is done.
-
-    Raises:
-        NppError: It is a file, its parent does not exist, or it cannot be written to.
-    """
-    if path.exists() and not path.is_dir():
-        raise NppError(f"{path} is a file; name a picture (.png) or a folder")
-    present = path if path.is_dir() else path.parent
-    if not present.is_dir():
-        raise NppError(f"{path}: there is no folder {present}")
-    if not os.access(present, os.W_OK):
-        raise NppError(f"{path}: the folder {present} cannot be written to")
 
 
 def _path_of(output: Path, tracks: list[Track], in_folder: bool) -> Path:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, whole_number
+from npp_env.cli.arguments import (
+    add_force,
+    add_json,
+    add_threads,
+    check_new_folder,
+    check_output,
+    parse_finite_levels,
+    whole_number,
+)
 from npp_env.cli.policies import add_policy_arguments, load_policy_argument
 from npp_env.cli.printing import as_json, complain, say, say_data
-from npp_env.errors import NppError
 from npp_env.evaluation.options import EvaluationOptions
 
 if TYPE_CHECKING:
@@ -55,8 +61,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="episodes that are played at once (default %(default)s)",
     )
-    parser.add_argument("--threads", type=whole_number(1, 1024), default=1, metavar="N", help="threads that simulate")
-    parser.add_argument("--json", action="store_true", help="print data instead of a table")
+    add_threads(parser)
+    add_json(parser, "a table")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"keep {JSON_NAME}, best and worst recordings there")
     parser.add_argument("--html", type=Path, metavar="PAGE.html", help="write a page with the scores and these runs")
     add_force(parser)
@@ -97,18 +103,12 @@ def check_outputs(args: argparse.Namespace) -> None:
     Raises:
         NppError: A file exists and may not be overwritten, or cannot be written.
     """
-    if args.html is not None:
-        check_output(args.html, args.force, ".html", ".htm")
+    check_output(args.html, args.force, ".html", ".htm")
     if args.out is None:
         return
-    if args.out.exists() and not args.out.is_dir():
-        raise NppError(f"{args.out} is a file; name a folder for the recordings")
-    if not args.out.exists() and not args.out.parent.is_dir():
-        raise NppError(f"{args.out}: there is no folder {args.out.parent}")
+    check_new_folder(args.out)
     if args.out.is_dir():
         check_output(args.out / JSON_NAME, args.force)
-    elif not os.access(args.out.parent, os.W_OK):
-        raise NppError(f"{args.out}: the folder {args.out.parent} cannot be written to")
 
 
 def write_folder(folder: Path, evaluation: Evaluation, kept: list[KeptEpisodes], *, force: bool) -> Evaluation:

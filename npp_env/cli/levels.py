@@ -12,14 +12,14 @@ from npp_env.cli import levels_convert, levels_generate, levels_sheet
 from npp_env.cli.arguments import (
     LEVEL_HELP,
     add_force,
+    add_json,
     check_output,
     load_level_argument,
     parse_finite_levels,
     write_png,
 )
 from npp_env.cli.printing import complain, say, say_data, say_drawing, say_table
-from npp_env.errors import LevelError, LevelWarning, NppError
-from npp_env.printable import printable
+from npp_env.errors import LevelError, LevelWarning, NppError, printable
 
 if TYPE_CHECKING:
     from npp_env.level.model import Level
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="list the shipped levels and the level sets, or the levels of some")
     listing.add_argument("levels", nargs="*", metavar="LEVELS", help="files, folders, pack:FILE, level sets")
     listing.add_argument("--sets", action="store_true", help="list the level sets that `levels=` takes instead")
-    listing.add_argument("--json", action="store_true", help="print data instead of a table")
+    add_json(listing, "a table")
     listing.set_defaults(act=list_levels)
 
     show = actions.add_parser("show", help="draw a level in the terminal or as PNG")
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     validate = actions.add_parser("validate", help="check level files; exit code 2 if one is not playable")
     validate.add_argument("files", nargs="+", metavar="LEVELS", help="files, folders, pack:FILE, level sets")
-    validate.add_argument("--json", action="store_true", help="print data instead of lines")
+    add_json(validate, "lines")
     validate.set_defaults(act=validate_levels)
 
     for tool in (levels_convert, levels_generate, levels_sheet):

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, parse_finite_levels
+from npp_env.cli.arguments import add_force, add_json, check_output, parse_finite_levels
 from npp_env.cli.printing import say, say_data
 from npp_env.errors import NppError
 
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--to", choices=FORMATS, default="map", help="what to write into a folder (default %(default)s)")
     add("--game", action="store_true", help="the game's own header, counts and order of records; see docs/levels.md")
-    add("--json", action="store_true", help="print data instead of lines")
+    add_json(parser, "lines")
     add_force(parser)
 
 

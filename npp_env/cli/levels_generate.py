@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, whole_number
+from npp_env.cli.arguments import add_force, add_json, check_output, whole_number
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, LevelError
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="solve each level, leave out those without a solution, and write the recordings too",
     )
-    add("--json", action="store_true", help="print data instead of lines")
+    add_json(parser, "lines")
     add_force(parser)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, write_png
+from npp_env.cli.arguments import add_force, add_json, check_output, parse_finite_levels, write_png
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import with_progress
 from npp_env.errors import ConfigError, NppError
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, required=True, metavar="OUT.png")
     add("--columns", type=int, default=6, metavar="N", help="pictures a row (default %(default)s)")
     add("--width", type=int, default=264, metavar="PX", help="width of one picture (default %(default)s)")
-    add("--json", action="store_true", help="print data instead of a line")
+    add_json(parser, "a line")
     add_force(parser)
 
 
@@ -94,7 +94,7 @@ def draw_small(level: Level, width: int) -> NDArray[np.uint8]:
     """The start of a level as a small RGB picture; a fresh array."""
     import numpy as np
 
-    from npp_env.opencv import load_cv2
+    from npp_env.render.opencv import load_cv2
 
     cv2 = load_cv2()
     picture = draw_start(level)
@@ -121,7 +121,7 @@ def arrange(pictures: list[NDArray[np.uint8]], columns: int) -> NDArray[np.uint8
 def _captioned(picture: NDArray[np.uint8], text: str) -> NDArray[np.uint8]:
     import numpy as np
 
-    from npp_env.opencv import load_cv2
+    from npp_env.render.opencv import load_cv2
 
     cv2 = load_cv2()
     strip = np.full((_CAPTION_PX, picture.shape[1], 3), _BACKGROUND, np.uint8)

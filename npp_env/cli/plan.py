@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import argparse
 import shutil
-import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_level_argument, whole_number, write_png
+from npp_env.cli.arguments import (
+    LEVEL_HELP,
+    add_force,
+    add_json,
+    add_no_progress,
+    add_threads,
+    check_output,
+    load_level_argument,
+    whole_number,
+    write_png,
+)
 from npp_env.cli.estimate import format_bytes
 from npp_env.cli.printing import say, say_data
-from npp_env.errors import NppError
-from npp_env.printable import printable
+from npp_env.cli.progress import progress_bar
+from npp_env.errors import NppError, printable
 
 if TYPE_CHECKING:
     from npp_env.induction.estimate import PlanEstimate
@@ -22,7 +32,6 @@ if TYPE_CHECKING:
     from npp_env.level.model import Level
 
 NO_VICTORY = 1
-MAX_THREADS = 1024
 MOST_STEPS = 10_000
 DEFAULT_MOST_STATES = 5_000_000
 
@@ -43,16 +52,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--whole-horizon", action="store_true", help=whole)
     add("--memory-budget", default="256MB", metavar="MB", help="memory of the arrays (default %(default)s)")
     add("--directory", type=Path, help="keep the plan there, and go on with what is there; else it is temporary")
-    threads = whole_number(1, MAX_THREADS)
-    add("--threads", type=threads, default=1, metavar="N", help="threads (default %(default)s)")
+    add_threads(parser)
     most = whole_number(1)
     limit = "stop before there would be more states (default %(default)s)"
     add("--most-states", type=most, default=DEFAULT_MOST_STATES, metavar="N", help=limit)
     add("-o", "--output", type=Path, metavar="OUT.png", help="draw the values over the level")
     add("--recording", type=Path, metavar="OUT.npprec", help="write the fastest victory")
     add("--no-solver", action="store_true", help="do not compare with `npp-env solve`")
-    add("--json", action="store_true", help="print data instead of text")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_json(parser, "text")
+    add_no_progress(parser)
     add_force(parser)
 
 
@@ -62,10 +70,8 @@ def run(args: argparse.Namespace) -> int:
     from npp_env.recording import RECORDING_SUFFIX
 
     level = load_level_argument(args.level)
-    if args.output is not None:
-        check_output(args.output, args.force, ".png")
-    if args.recording is not None:
-        check_output(args.recording, args.force, RECORDING_SUFFIX)
+    check_output(args.output, args.force, ".png")
+    check_output(args.recording, args.force, RECORDING_SUFFIX)
     resources = Resources(memory_budget=args.memory_budget, threads=args.threads)
     if args.directory is not None:
         return _plan(args, level, args.directory, resources)
@@ -85,8 +91,8 @@ def _plan(args: argparse.Namespace, level: Level, folder: Path, resources: Any) 
         say(_estimate_text(estimate))
     if args.whole_horizon:
         _refuse_without_disk(estimate, folder)
-    with _ProgressBar(disable=args.no_progress) as bar:
-        watched = _watched(resources, bar)
+    with _ProgressBars(wanted=not args.no_progress) as bars:
+        watched = _watched(resources, bars)
         plan = plan_level(
             model,
             args.horizon,
@@ -123,45 +129,38 @@ def _refuse_without_disk(estimate: PlanEstimate, folder: Path) -> None:
         )
 
 
-class _ProgressBar:
+class _ProgressBars:
     """A bar for each part of the work."""
 
-    def __init__(self, disable: bool) -> None:
-        self._disable = disable
+    def __init__(self, wanted: bool) -> None:
+        self._wanted = wanted
+        self._shown = ExitStack()
         self._bar: Any = None
         self._what = ""
 
-    def __enter__(self) -> _ProgressBar:
+    def __enter__(self) -> _ProgressBars:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._end()
-
-    def _end(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+        self._shown.close()
 
     def tell(self, what: str, done: int, total: int, remark: str) -> None:
         """Show how far it is."""
-        from tqdm import tqdm
-
-        if self._disable or not sys.stderr.isatty():
-            return
-        if what != self._what or self._bar is None:
-            self._end()
+        if what != self._what:
+            self._shown.close()
             self._what = what
-            self._bar = tqdm(total=total, unit="state", unit_scale=True, leave=False, desc=what)
+            bar = progress_bar("states", total, wanted=self._wanted, unit_scale=True, desc=what)
+            self._bar = self._shown.enter_context(bar)
         self._bar.update(done - self._bar.n)
         self._bar.set_postfix_str(remark, refresh=False)
 
 
-def _watched(resources: Any, bar: _ProgressBar) -> Any:
+def _watched(resources: Any, bars: _ProgressBars) -> Any:
     from dataclasses import replace
 
     from npp_env.profiling.guard import MemoryGuard
 
-    return replace(resources, on_progress=bar.tell, guard=MemoryGuard(min_free_fraction=0.03))
+    return replace(resources, on_progress=bars.tell, guard=MemoryGuard(min_free_fraction=0.03))
 
 
 def _solve(level: Level, args: argparse.Namespace) -> int | None:

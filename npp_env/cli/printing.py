@@ -9,12 +9,10 @@ import textwrap
 from collections.abc import Collection, Sequence
 from typing import Any, TextIO
 
-from npp_env.printable import printable_lines
-
 
 def say(text: str = "") -> None:
     """Print text to stdout; what is not printable shows as an escape."""
-    _write(sys.stdout, printable_lines(text))
+    _write(sys.stdout, _harmless(text))
 
 
 def say_drawing(text: str) -> None:
@@ -70,7 +68,14 @@ def terminal_width() -> int:
 
 def complain(text: str) -> None:
     """Print a warning or error to stderr."""
-    _write(sys.stderr, printable_lines(text))
+    _write(sys.stderr, _harmless(text))
+
+
+def _harmless(text: str) -> str:
+    # Whoever asks for help alone need not wait until the modules of levels, and numpy with them, are there.
+    from npp_env.errors import printable_lines
+
+    return printable_lines(text)
 
 
 def _write(stream: TextIO, text: str) -> None:

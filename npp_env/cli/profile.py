@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_budget, check_budget, check_folder, whole_number
+from npp_env.cli.arguments import add_budget, add_no_progress, check_budget, check_folder, whole_number
 from npp_env.cli.measuring import (
     LEAK,
     add_configuration,
@@ -18,8 +18,7 @@ from npp_env.cli.measuring import (
     guard_of,
 )
 from npp_env.cli.printing import complain, say, say_data
-from npp_env.errors import ConfigError, NppError
-from npp_env.printable import printable
+from npp_env.errors import ConfigError, NppError, printable
 
 if TYPE_CHECKING:
     from npp_env.config import EnvironmentConfig
@@ -62,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-o", "--output", type=Path, default=DEFAULT_OUTPUT, metavar="DIR", help="default %(default)s")
     add("-f", "--force", action="store_true", help="overwrite reports in DIR")
     add("--json", action="store_true", help="print the summary as JSON")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_no_progress(parser)
     add_threshold(parser)
     add_budget(parser)
 

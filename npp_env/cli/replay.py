@@ -7,7 +7,15 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_budget, add_force, check_budget, check_output, load_level_argument
+from npp_env.cli.arguments import (
+    add_budget,
+    add_files,
+    add_force,
+    add_json,
+    check_budget,
+    check_output,
+    load_level_argument,
+)
 from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.progress import progress_bar
 from npp_env.errors import NppError, RecordingError
@@ -25,18 +33,16 @@ PICTURE_NS, PICTURE_NS_PER_RECORD = 2_000_000, 60_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env replay`."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="a recording (attract file or ours), or the name of a shipped level for the one that wins it; "
+    add_files(
+        parser,
+        "a recording (attract file or ours), or the name of a shipped level for the one that wins it; "
         "or a level (file, shipped name, pack:FILE#12) and a file of inputs: "
         "one byte a frame (bit 0 jump, bit 1 right, bit 2 left), raw or as .npy",
     )
     parser.add_argument("--level", metavar="LEVEL", help="level of a recording that does not hold its own")
     parser.add_argument("--trace", type=Path, metavar="OUT.npz", help="write the trajectory")
     parser.add_argument("-o", "--output", type=Path, metavar="RUN.gif", help="write a video (.gif or .mp4)")
-    parser.add_argument("--json", action="store_true", help="print data instead of a line")
+    add_json(parser, "a line")
     add_budget(parser)
     add_force(parser)
 
@@ -45,9 +51,8 @@ def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if the recording itself tells of another outcome."""
     from npp_env.recording.replay import replay
 
-    for path, suffixes in ((args.trace, (".npz",)), (args.output, (".gif", ".mp4"))):
-        if path is not None:
-            check_output(path, args.force, *suffixes)
+    check_output(args.trace, args.force, ".npz")
+    check_output(args.output, args.force, ".gif", ".mp4")
     recording = read_arguments(args.files, args.level)
     level = recording.level
     if level is not None:

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import number, whole_number
+from npp_env.cli.arguments import add_json, add_no_progress, number, whole_number
 from npp_env.cli.measuring import LEAK, add_min_free, guard_of
 from npp_env.cli.printing import say, say_data
 from npp_env.errors import ConfigError
@@ -38,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--generated", type=int, default=10_000, metavar="N", help="generated levels (default %(default)s)")
     add("--state", type=Path, metavar="FILE", help="keep progress here, and go on from what is there")
     add_min_free(parser)
-    parser.add_argument("--json", action="store_true", help="print data instead of a table")
-    parser.add_argument("--no-progress", action="store_true", help="no progress bar")
+    add_json(parser, "a table")
+    add_no_progress(parser)
 
 
 def run(args: argparse.Namespace) -> int:

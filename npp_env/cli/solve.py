@@ -7,16 +7,24 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import LEVEL_HELP, add_force, check_output, load_level_argument, whole_number
+from npp_env.cli.arguments import (
+    LEVEL_HELP,
+    add_force,
+    add_json,
+    add_no_progress,
+    add_threads,
+    check_output,
+    load_level_argument,
+    whole_number,
+)
 from npp_env.cli.printing import say, say_data
 from npp_env.cli.progress import progress_bar
-from npp_env.printable import printable
+from npp_env.errors import printable
 
 if TYPE_CHECKING:
     from npp_env.planning import SolveResult
 
 UNSOLVED = 1
-MAX_THREADS = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -38,13 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--memory-mb", type=int, default=budget.memory_mb, metavar="MB", help="default %(default)s")
     add("--seconds", type=float, metavar="S", help="stop after this time (the result then depends on the machine)")
     add("--seed", type=whole_number(0), default=0, help="another seed searches in another order (default %(default)s)")
-    add(
-        "--threads",
-        type=whole_number(1, MAX_THREADS),
-        default=1,
-        metavar="N",
-        help="threads that simulate (default %(default)s)",
-    )
+    add_threads(parser)
     add(
         "--frame-skip",
         type=whole_number(1, MAX_FRAME_SKIP),
@@ -52,8 +54,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="K",
         help="hold every input for K ticks, as a policy with this frame_skip would (default %(default)s)",
     )
-    add("--json", action="store_true", help="print data instead of text")
-    add("--no-progress", action="store_true", help="no progress bar")
+    add_json(parser, "text")
+    add_no_progress(parser)
     add_force(parser)
 
 
@@ -63,8 +65,7 @@ def run(args: argparse.Namespace) -> int:
     from npp_env.recording import RECORDING_SUFFIX, save_recording
 
     level = load_level_argument(args.level)
-    if args.output is not None:
-        check_output(args.output, args.force, RECORDING_SUFFIX)
+    check_output(args.output, args.force, RECORDING_SUFFIX)
     budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
     # How much of the budget a search needs cannot be known: the bar counts, and promises nothing.
     with progress_bar("ticks", wanted=not args.no_progress, unit_scale=True) as bar:

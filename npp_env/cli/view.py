@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output
+from npp_env.cli.arguments import add_files, add_force, check_output
 from npp_env.cli.printing import say
 from npp_env.cli.recordings import find_recordings
 from npp_env.cli.replay import load_recording_argument
@@ -29,11 +29,9 @@ _MOST_JSON_BYTES = 256 << 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of `npp-env view`."""
-    parser.add_argument(
-        "files",
-        nargs="+",
-        metavar="FILE",
-        help="recordings, folders of them, names of shipped levels (for the recording that wins them), or what "
+    add_files(
+        parser,
+        "recordings, folders of them, names of shipped levels (for the recording that wins them), or what "
         "`npp-env evaluate --out` wrote (the folder, or its evaluation.json)",
     )
     parser.add_argument(

@@ -21,10 +21,10 @@ from npp_env.evaluation.viewer_panes_js import SCRIPT as PANES
 from npp_env.evaluation.viewer_style import BODY, STYLE
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
-from npp_env.opencv import load_cv2
 from npp_env.recording import Recording
 from npp_env.render import palette
 from npp_env.render.drawing import DrawingPen
+from npp_env.render.opencv import load_cv2
 from npp_env.render.outlines import draw_outlines
 from npp_env.render.picture import build_rgb_tiles
 from npp_env.render.tile_coverage import TILE_PX

@@ -16,9 +16,6 @@ from npp_env.config import EnvironmentConfig, resolve_config
 from npp_env.errors import NppError
 from npp_env.level.validation import shorten
 
-Actor = Callable[[Any, NDArray[np.uint8]], Any]
-"""Actions for observations and masks."""
-
 
 class PolicyError(NppError, ValueError):
     """A policy that cannot be loaded, or that gives something else than actions; the message says what to do."""

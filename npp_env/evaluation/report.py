@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from npp_env.errors import printable
 from npp_env.evaluation.intervals import Estimate
 from npp_env.evaluation.scores import Evaluation, Summary
-from npp_env.printable import printable
 
 NAME_WIDTH = 26
 UNKNOWN = "-"

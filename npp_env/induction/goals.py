@@ -65,7 +65,6 @@ class Attainment:
 
     def __init__(self, folder: ArrayFolder, transitions: Transitions, goals: Goals, humans: tuple[int, ...]) -> None:
         self._folder, self._transitions, self._goals, self._humans = folder, transitions, goals, humans
-        self.nbytes_per_state = len(humans) * -(-len(goals.names) // 8)
 
     def store(self, last_layer: int, block_states: int, watch: Watch) -> None:
         """Ask for all states up to a layer that were not asked for yet."""

@@ -21,17 +21,15 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.induction.agents import Agents
-from npp_env.induction.array_folder import ArrayFolder
-from npp_env.induction.builder import BuildOptions, build_transitions
 from npp_env.induction.errors import InductionError
 from npp_env.induction.goals import Attainment, Goals
 from npp_env.induction.human_sweep import human_block
 from npp_env.induction.level_arrays import Targets, name_of
 from npp_env.induction.level_sweep import LevelSweep
 from npp_env.induction.model import Model
-from npp_env.induction.plans import Plan
+from npp_env.induction.plans import Plan, begin_plan
 from npp_env.induction.transitions import Rows
-from npp_env.induction.workspace import TRANSITIONS, Resources, Workspace, number_type, per_human
+from npp_env.induction.workspace import Resources, number_type, per_human
 from npp_env.runtime.thread_pool import ThreadPool
 
 _FOLDER = "humans"
@@ -152,24 +150,17 @@ def compute_human_policy_prior(
     discounts = per_human("discount", parameters.discount, humans, 0, 1)
     goals.weights_of(humans)
     kind = number_type(dtype)
-    workspace = Workspace(directory, resources.keep)
-    options = BuildOptions(resources.budget, resources.threads, resources.slice_states, resources.watch)
-    transitions = build_transitions(model, horizon, workspace.path / TRANSITIONS, options)
-    steps = transitions.level_count - 1 if horizon is None else horizon
     identity = {
         "kind": "human policies",
-        "model": model.name,
-        "horizon": steps,
         "humans": list(agents.humans),
         "goals": goals.digest(),
         "beta": betas,
         "discount": discounts,
         "dtype": kind.name,
     }
-    folder = ArrayFolder(workspace.path / _FOLDER, identity)
-    plan = Plan(model, workspace, transitions, folder, steps)
+    plan = begin_plan(model, horizon, directory, resources, _FOLDER, identity)
     prior = HumanPolicyPrior(plan, agents, goals, parameters, resources)
-    with folder:
+    with prior.folder:
         _HumanSweep(prior, np.array(betas), np.array(discounts), kind, resources).run()
     return prior
 

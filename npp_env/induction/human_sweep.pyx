@@ -4,7 +4,7 @@ from libc.math cimport INFINITY, exp
 from libc.stdint cimport uint8_t
 from libc.stdlib cimport free, malloc
 from npp_env.induction.row_block cimport (
-    RowBlock, expect_row, find_actions, put_number, row_block,
+    NO_MEMORY, RowBlock, expect_row, find_actions, put_number, row_block, run_block,
 )
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 
@@ -24,7 +24,6 @@ cdef struct HumanJob:
     Py_ssize_t attained_bytes
     void* values
     void* policies
-    Py_ssize_t failed
 
 
 def human_block(
@@ -50,9 +49,7 @@ def human_block(
     cdef HumanJob job
     cdef const int[::1] counts = agents.human_action_counts
     cdef const int[::1] order = agents.order
-    job.rows = row_block(
-        rows.offsets, rows.successors, rows.actions, rows.probabilities, rows.rewards, first_target
-    )
+    job.rows = row_block(rows, first_target)
     job.wide = values.dtype.itemsize == 8
     job.humans, job.goals = values.shape[1], values.shape[2]
     job.joint_actions, job.robot_actions = agents.joint_actions, agents.robot_actions
@@ -62,11 +59,7 @@ def human_block(
     job.attained, job.attained_bytes = &attained[0, 0, 0], attained.shape[2]
     job.values = <void*><size_t>values.ctypes.data
     job.policies = <void*><size_t>policies.ctypes.data
-    job.failed = -1
-    pool.run(<Work>human_some, &job, job.rows.count)
-    if job.failed == -2:
-        raise MemoryError
-    return job.failed
+    return run_block(&job.rows, pool, <Work>human_some, &job)
 
 
 cdef void human_some(HumanJob* job, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -76,12 +69,12 @@ cdef void human_some(HumanJob* job, Py_ssize_t first, Py_ssize_t last) noexcept 
     cdef double* scratch = <double*>malloc(numbers * sizeof(double))
     cdef Py_ssize_t* starts = <Py_ssize_t*>malloc((job.joint_actions + 1) * sizeof(Py_ssize_t))
     if scratch == NULL or starts == NULL:
-        job.failed = -2
+        job.rows.failed = NO_MEMORY
     else:
         for i in range(first, last):
             if job.rows.offsets[i] < job.rows.offsets[i + 1]:
                 if not find_actions(&job.rows, i, job.joint_actions, starts):
-                    job.failed = i
+                    job.rows.failed = i
                     break
                 for human in range(job.humans):
                     expect_worst(job, human, starts, scratch)

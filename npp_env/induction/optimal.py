@@ -17,16 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
-from npp_env.induction.array_folder import ArrayFolder
-from npp_env.induction.builder import BuildOptions, build_transitions
 from npp_env.induction.errors import InductionError
 from npp_env.induction.level_arrays import Targets, name_of
 from npp_env.induction.level_sweep import LevelSweep
 from npp_env.induction.model import Model
 from npp_env.induction.optimal_sweep import optimal_block
-from npp_env.induction.plans import Plan
+from npp_env.induction.plans import Plan, begin_plan
 from npp_env.induction.transitions import Rows
-from npp_env.induction.workspace import TRANSITIONS, Resources, Workspace, number_type
+from npp_env.induction.workspace import Resources, number_type
 from npp_env.runtime.thread_pool import ThreadPool
 
 OPERATORS = ("max", "softmax", "entropy")
@@ -149,14 +147,8 @@ def compute_optimal_policy(
     """
     objective, resources = objective or Objective(), (resources or Resources()).with_budget(memory_budget)
     costs, kind = objective.costs_of(model.action_count), number_type(dtype)
-    workspace = Workspace(directory, resources.keep)
-    options = BuildOptions(resources.budget, resources.threads, resources.slice_states, resources.watch)
-    transitions = build_transitions(model, horizon, workspace.path / TRANSITIONS, options)
-    steps = transitions.level_count - 1 if horizon is None else horizon
     identity = {
         "kind": "optimal policy",
-        "model": model.name,
-        "horizon": steps,
         "arrival": objective.name,
         "costs": costs.tolist(),
         "discount": objective.discount,
@@ -164,9 +156,9 @@ def compute_optimal_policy(
         "beta": objective.beta if objective.operator != "max" else None,
         "dtype": kind.name,
     }
-    folder = ArrayFolder(workspace.path / f"optimal-{objective.operator}", identity)
-    plan = OptimalPolicy(Plan(model, workspace, transitions, folder, steps), objective)
-    with folder:
+    begun = begin_plan(model, horizon, directory, resources, f"optimal-{objective.operator}", identity)
+    plan = OptimalPolicy(begun, objective)
+    with plan.folder:
         _OptimalSweep(plan, costs, kind, resources).run()
     return plan
 

@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY, exp, log
 from libc.stdint cimport uint16_t
 from libc.stdlib cimport free, malloc
-from npp_env.induction.row_block cimport RowBlock, number_at, put_number, row_block
+from npp_env.induction.row_block cimport NO_MEMORY, RowBlock, number_at, put_number, row_block, run_block
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 
 cdef enum:
@@ -23,7 +23,6 @@ cdef struct OptimalJob:
     void* values
     uint16_t* best
     void* policies
-    Py_ssize_t failed
 
 
 def optimal_block(
@@ -45,26 +44,21 @@ def optimal_block(
         pool: Threads.
     """
     cdef OptimalJob job
-    job.rows = row_block(
-        rows.offsets, rows.successors, rows.actions, rows.probabilities, rows.rewards, first_target
-    )
+    job.rows = row_block(rows, first_target)
     job.wide = values.dtype.itemsize == 8
     job.action_count, job.operator, job.beta = costs.shape[0], operator, beta
     job.costs, job.best = &costs[0], &best[0]
     job.targets = <const void*><size_t>targets.ctypes.data
     job.values = <void*><size_t>values.ctypes.data
     job.policies = NULL if policies is None else <void*><size_t>policies.ctypes.data
-    job.failed = 0
-    pool.run(<Work>optimal_some, &job, job.rows.count)
-    if job.failed:
-        raise MemoryError
+    run_block(&job.rows, pool, <Work>optimal_some, &job)
 
 
 cdef void optimal_some(OptimalJob* job, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
     cdef Py_ssize_t i
     cdef double* worth = <double*>malloc(2 * job.action_count * sizeof(double))
     if worth == NULL:
-        job.failed = 1
+        job.rows.failed = NO_MEMORY
         return
     for i in range(first, last):
         put_number(job.values, i, job.wide, decide(job, i, worth))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,12 +11,13 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.induction.array_folder import ArrayFolder
+from npp_env.induction.builder import BuildOptions, build_transitions
 from npp_env.induction.errors import InductionError
 from npp_env.induction.level_arrays import LevelReader
 from npp_env.induction.model import KeyedModel, Model
 from npp_env.induction.state_index import hash_rows
 from npp_env.induction.transitions import HASHES, KEYS, STATES, Transitions
-from npp_env.induction.workspace import Workspace
+from npp_env.induction.workspace import TRANSITIONS, Resources, Workspace
 from npp_env.runtime.thread_pool import ThreadPool
 
 _SCANNED = 1 << 20
@@ -129,3 +132,32 @@ class Plan:
             raise ConfigError(f"a state is uint8 ({self.model.state_bytes},), got {state.dtype} {state.shape}")
         row: NDArray[np.uint8] = np.ascontiguousarray(state)[None]
         return row
+
+
+def begin_plan(
+    model: Model,
+    horizon: int | None,
+    directory: str | os.PathLike[str] | None,
+    resources: Resources,
+    name: str,
+    identity: Mapping[str, Any],
+) -> Plan:
+    """The transitions of a model, built where they are not there yet, and a folder for what is computed from them.
+
+    Args:
+        model: The model.
+        horizon: Steps; None for as many as a model has that never leads back to a state.
+        directory: Where everything is kept; a temporary folder if None.
+        resources: What may be used.
+        name: What to call the folder.
+        identity: What makes its arrays those of this computation, beside the model and the number of steps.
+
+    Raises:
+        ForeignStoreError: The folder holds something else.
+    """
+    workspace = Workspace(directory, resources.keep)
+    options = BuildOptions(resources.budget, resources.threads, resources.slice_states, resources.watch)
+    transitions = build_transitions(model, horizon, workspace.path / TRANSITIONS, options)
+    steps = transitions.level_count - 1 if horizon is None else horizon
+    folder = ArrayFolder(workspace.path / name, {"model": model.name, "horizon": steps, **identity})
+    return Plan(model, workspace, transitions, folder, steps)

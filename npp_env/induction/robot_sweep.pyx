@@ -3,7 +3,7 @@
 from libc.math cimport INFINITY, exp, log, pow
 from libc.stdlib cimport free, malloc
 from npp_env.induction.row_block cimport (
-    RowBlock, expect_row, find_actions, number_at, put_number, row_block,
+    NO_MEMORY, RowBlock, expect_row, find_actions, number_at, put_number, row_block, run_block,
 )
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 
@@ -32,7 +32,6 @@ cdef struct RobotJob:
     void* robot_values
     void* human_values
     void* powers
-    Py_ssize_t failed
 
 
 def robot_block(
@@ -59,9 +58,7 @@ def robot_block(
     cdef RobotJob job
     cdef const int[:, ::1] acts = agents.acts
     cdef const double[:, ::1] weights = parameters.weights
-    job.rows = row_block(
-        rows.offsets, rows.successors, rows.actions, rows.probabilities, rows.rewards, first_target
-    )
+    job.rows = row_block(rows, first_target)
     job.wide = human_targets.dtype.itemsize == 8
     job.humans, job.goals = weights.shape[0], weights.shape[1]
     job.joint_actions, job.robot_actions = agents.joint_actions, agents.robot_actions
@@ -76,11 +73,7 @@ def robot_block(
     job.robot_values = <void*><size_t>results[1].ctypes.data
     job.human_values = <void*><size_t>results[2].ctypes.data
     job.powers = <void*><size_t>results[3].ctypes.data
-    job.failed = -1
-    pool.run(<Work>robot_some, &job, job.rows.count)
-    if job.failed == -2:
-        raise MemoryError
-    return job.failed
+    return run_block(&job.rows, pool, <Work>robot_some, &job)
 
 
 cdef void robot_some(RobotJob* job, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -90,7 +83,7 @@ cdef void robot_some(RobotJob* job, Py_ssize_t first, Py_ssize_t last) noexcept 
     cdef Py_ssize_t* starts = <Py_ssize_t*>malloc((job.joint_actions + 1) * sizeof(Py_ssize_t))
     cdef double* chances
     if averaged == NULL or starts == NULL:
-        job.failed = -2
+        job.rows.failed = NO_MEMORY
     else:
         chances = averaged + job.humans * job.most_actions
         for i in range(first, last):
@@ -98,7 +91,7 @@ cdef void robot_some(RobotJob* job, Py_ssize_t first, Py_ssize_t last) noexcept 
                 finish_terminal(job, i)
                 continue
             if not find_actions(&job.rows, i, job.joint_actions, starts):
-                job.failed = i
+                job.rows.failed = i
                 break
             average_goals(job, i, averaged)
             decide(job, starts, averaged, chances)

@@ -1,6 +1,11 @@
 # The transitions of a block of states, and numbers that are stored as float32 or float64 and computed as float64.
 
 from libc.stdint cimport uint16_t, uint32_t
+from npp_env.runtime.thread_pool cimport ThreadPool, Work
+
+cdef enum:
+    NONE_FAILED = -1
+    NO_MEMORY = -2
 
 cdef struct RowBlock:
     Py_ssize_t count  # states
@@ -10,12 +15,16 @@ cdef struct RowBlock:
     const double* probabilities  # NULL: certain
     const double* rewards  # NULL: none
     Py_ssize_t first_target  # number of the state that the first row of the targets is for
+    Py_ssize_t failed  # a state that lacks an action, `NONE_FAILED` or `NO_MEMORY`
 
 
-cdef inline RowBlock row_block(
-    const uint32_t[::1] offsets, const uint32_t[::1] successors, const uint16_t[::1] actions,
-    const double[::1] probabilities, const double[::1] rewards, Py_ssize_t first_target,
-) noexcept:
+cdef inline RowBlock row_block(given, Py_ssize_t first_target):
+    """The block of `Rows`; the caller keeps them alive."""
+    cdef const uint32_t[::1] offsets = given.offsets
+    cdef const uint32_t[::1] successors = given.successors
+    cdef const uint16_t[::1] actions = given.actions
+    cdef const double[::1] probabilities = given.probabilities
+    cdef const double[::1] rewards = given.rewards
     cdef RowBlock rows
     cdef bint some = successors.shape[0] > 0
     rows.count = offsets.shape[0] - 1
@@ -25,7 +34,16 @@ cdef inline RowBlock row_block(
     rows.probabilities = &probabilities[0] if some and probabilities is not None else NULL
     rows.rewards = &rewards[0] if some and rewards is not None else NULL
     rows.first_target = first_target
+    rows.failed = NONE_FAILED
     return rows
+
+
+cdef inline Py_ssize_t run_block(RowBlock* rows, ThreadPool pool, Work work, void* job):
+    """Let threads do a job, which has these rows; -1, or the place of a state that lacks an action."""
+    pool.run(work, job, rows.count)
+    if rows.failed == NO_MEMORY:
+        raise MemoryError
+    return rows.failed
 
 
 cdef inline double number_at(const void* numbers, Py_ssize_t i, bint wide) noexcept nogil:

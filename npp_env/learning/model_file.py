@@ -114,13 +114,6 @@ def shipped_models() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob(f"*{MODEL_SUFFIX}"))}
 
 
-def write_half(source: str | os.PathLike[str], target: str | os.PathLike[str]) -> None:
-    """Copy a model with weights of half the size (float16)."""
-    header, arrays = read_arrays(source)
-    small = {name: array.astype(np.float16) if array.dtype == np.float32 else array for name, array in arrays.items()}
-    write_arrays(target, header, small)
-
-
 def load_policy(path: str | os.PathLike[str]) -> Policy:
     """The policy of a model file, as `npp-env train` writes it and `npp-env evaluate` takes it; needs torch.
 

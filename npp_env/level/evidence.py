@@ -10,10 +10,8 @@ class Evidence(Enum):
 
     RECORDINGS = "recordings of the real game"
     """One of the rules with which all 22 recordings of the real game end on their exact frame."""
-    TWO_SOURCES = "two independent sources"
     ONE_SOURCE = "one source"
     """Mostly the rules of the game's predecessor."""
-    GUESS = "a guess"
     NOTHING = "nothing"
     """No source says what it does."""
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Union
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import LevelError, LevelWarning
+from npp_env.errors import LevelError, LevelWarning, printable
 from npp_env.level.facts import counts_in, facts_of, types_in
 from npp_env.level.files import load_level
 from npp_env.level.model import Level
@@ -24,7 +24,6 @@ from npp_env.level.pack_files import PackEntry, choose_entry, open_pack
 from npp_env.level.shipped import load_shipped, shipped_facts, shipped_level_names, suggestion, verified_level_names
 from npp_env.level.survey import LEVEL_SUFFIXES, Survey, survey_files, survey_folder
 from npp_env.level.validation import shorten
-from npp_env.printable import printable
 
 SHIPPED = "shipped"
 VERIFIED = "verified"

@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.errors import NppError
+from npp_env.errors import NppError, printable
 from npp_env.level.files import read_bounded
-from npp_env.printable import printable
 
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 _PLAIN_KINDS = "biuf"

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from npp_env.errors import printable
 from npp_env.level.files import read_bounded
 from npp_env.level.validation import shorten
-from npp_env.printable import printable
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.profile import PROFILE_FORMAT, PROFILE_VERSION
 

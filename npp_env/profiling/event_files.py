@@ -12,8 +12,8 @@ from array import array
 from collections.abc import Iterator
 from pathlib import Path
 
+from npp_env.errors import printable
 from npp_env.level.files import read_bounded
-from npp_env.printable import printable
 from npp_env.profiling.errors import SnapshotError
 
 MAX_FILE_BYTES = 512 * 2**20

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from npp_env.errors import printable
 from npp_env.level.files import read_bounded
 from npp_env.level.whole_file import write_whole
-from npp_env.printable import printable
 from npp_env.profiling.errors import SnapshotError
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, GrowthFit, fit_growth
 from npp_env.profiling.safe_pickle import MAX_FILE_BYTES, load_plain_pickle

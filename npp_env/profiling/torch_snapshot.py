@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from npp_env.printable import printable
+from npp_env.errors import printable
 from npp_env.profiling.errors import SnapshotError
 
 MAX_BLOCKS = 20_000_000

@@ -1,4 +1,4 @@
-"""The legend of a graph's picture; see `npp_env.graph.picture.draw_graph`."""
+"""The legend of a graph's picture; see `npp_env.render.graph_picture.draw_graph`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from npp_env.graph.distances import fields_of
 from npp_env.graph.layout import NodeKind
 from npp_env.graph.navigation import NavigationGraph
-from npp_env.graph.picture import END_COLOURS, SPAWN, UNREACHABLE, draw_graph, field_colours, goal_field
 from npp_env.level.model import Level
+from npp_env.render.graph_picture import END_COLOURS, SPAWN, UNREACHABLE, draw_graph, field_colours, goal_field
 from npp_env.render.legend import Legend
 
 _NAMES = {"switch": "to the switch", "exit": "to the exit", "end": "over the switch to the exit"}

@@ -8,8 +8,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.opencv import load_cv2
 from npp_env.render import palette
+from npp_env.render.opencv import load_cv2
 from npp_env.render.palette import Colour
 from npp_env.render.pen import Pen
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from npp_env.opencv import load_cv2
+from npp_env.render.opencv import load_cv2
 from npp_env.render.palette import Colour
 
 Point = tuple[float, float]

@@ -11,11 +11,11 @@ from npp_env.errors import NppError
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
-from npp_env.opencv import load_cv2
 from npp_env.render import palette
 from npp_env.render.entity_shapes import SHAPES
 from npp_env.render.frames import aim_and_shot
 from npp_env.render.ninja_pose import draw_ninja
+from npp_env.render.opencv import load_cv2
 from npp_env.render.outlines import draw_outlines
 from npp_env.render.pen import Pen
 from npp_env.render.shown import Shown

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from npp_env.errors import MissingDependencyError, NppError, RecordingError
 from npp_env.level.whole_file import whole_file, write_whole
-from npp_env.opencv import load_cv2
 from npp_env.recording import Recording
 from npp_env.render import palette
+from npp_env.render.opencv import load_cv2
 from npp_env.render.picture import draw_rgb
 from npp_env.sim.simulation import Simulation
 

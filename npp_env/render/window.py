@@ -79,11 +79,6 @@ class Window:
             set_mode(WINDOW_SIZE)
             self._surface = set_mode(WINDOW_SIZE, self._flags)
 
-    def set_title(self, title: str) -> None:
-        """Change the title bar."""
-        if not self.closed:
-            self._pygame.display.set_caption(title)
-
     def events(self) -> list[Any]:
         """What the user did since the last call, as pygame events; a closed window has none."""
         if self.closed:

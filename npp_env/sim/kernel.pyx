@@ -218,12 +218,6 @@ cdef class Batch:
             restart_block(&handle.level, self.base + i * self.stride, self.stride)
         self.turn.leave()
 
-    def level_of(self, Py_ssize_t i):
-        """The `LevelHandle` of environment i, or None."""
-        if i < 0 or i >= self.num_envs:
-            raise IndexError(f"environment {i} of {self.num_envs}")
-        return self.handles[i]
-
     def restart(self, Py_ssize_t i) -> None:
         """Put environment i back to the start of its level."""
         if i < 0 or i >= self.num_envs or self.handles[i] is None:

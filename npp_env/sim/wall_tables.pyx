@@ -26,7 +26,6 @@ cdef double NINJA_REACH = 100
 cdef double CLEARLY = 0.2
 cdef double ROUNDING_PX = 0.001
 cdef double ARC_PX = 24
-cdef double NEVER = 1e18
 
 # A wall as the parts of a cell see it.
 cdef struct Seen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -73,6 +74,10 @@ def test_mistakes_are_explained(arguments, message, capsys):
     assert any(part in found for part in message.split("|")), found
 
 
+def refuse(folder):
+    raise PermissionError(errno.EACCES, "Permission denied", os.fspath(folder))
+
+
 def test_what_cannot_be_written_is_found_before_anything_is_played(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr("npp_env.evaluation.evaluate.evaluate", lambda *args, **kwargs: pytest.fail("it was played"))
     file = tmp_path / "file"
@@ -80,7 +85,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_played(tmp_path, cap
     assert main(["evaluate", "baseline:random", "--out", str(file)]) == 2
     assert "is a file" in capsys.readouterr().err
     if os.getuid() == 0:
-        monkeypatch.setattr("npp_env.cli.evaluate.os.access", lambda path, mode: False)
+        monkeypatch.setattr("npp_env.cli.arguments.check_writable", refuse)
     else:
         tmp_path.chmod(0o500)
     assert main(["evaluate", "baseline:random", "--out", str(tmp_path / "new")]) == 2

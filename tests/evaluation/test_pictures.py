@@ -208,8 +208,8 @@ def test_mistakes_are_explained(tmp_path, arguments, message, capsys):
 
 def test_the_graph_shows_the_way_to_the_switch_first(tmp_path):
     from npp_env.graph.navigation import graph_of
-    from npp_env.graph.picture import draw_graph
     from npp_env.render.graph_legend import draw_graph_with_legend
+    from npp_env.render.graph_picture import draw_graph
 
     level = load_shipped("first_steps/jump")
     graph = graph_of(level)

@@ -11,10 +11,10 @@ from graph.random_levels import random_level
 from npp_env.errors import ConfigError, StateError
 from npp_env.graph import NO_NODE, DistanceFields, NodeKind, dijkstra, fields_of, graph_of
 from npp_env.graph.distances import AFTER_OPENING, DIRECTLY
-from npp_env.graph.picture import draw_graph
 from npp_env.level.cache import LevelCache
 from npp_env.level.cache_store import ArtifactStore
 from npp_env.level.shipped import load_shipped, shipped_level_names
+from npp_env.render.graph_picture import draw_graph
 
 EXIT = [(3, 6.5, 0.5, 0), (4, 4.5, 0.5, 0)]
 ROOMS = ["...#...", "...#...", "......."]

@@ -17,7 +17,7 @@ from npp_env.learning.model_file import load_policy, read_arrays  # noqa: E402
 from npp_env.learning.settings import TrainSettings  # noqa: E402
 from npp_env.learning.trainer import Limits, Trainer  # noqa: E402
 from npp_env.learning.world_model.algorithm import WorldModel  # noqa: E402
-from npp_env.learning.world_model.assess import activation_bytes, prediction_errors, returns_along  # noqa: E402
+from npp_env.learning.world_model.assess import activation_bytes, prediction_errors  # noqa: E402
 from npp_env.learning.world_model.imagination import Imagined, returns_of  # noqa: E402
 from npp_env.learning.world_model.model_losses import divergence, motion_of  # noqa: E402
 from npp_env.learning.world_model.options import BRANCHES, WorldModelOptions  # noqa: E402
@@ -96,9 +96,6 @@ def test_returns_by_hand():
     second = 2 + 0.5 * 0.5 * 8
     first = 1 + 0.5 * 1.0 * (0.25 * 4 + 0.75 * second)
     torch.testing.assert_close(returns_of(imagined, values, 0.5, 0.75), torch.tensor([[first], [second]]))
-    ended = np.array([[False], [True], [False]])
-    rewards = np.array([[1.0], [2.0], [4.0]], np.float32)
-    np.testing.assert_allclose(returns_along(rewards, ended, 0.5)[:, 0], [2.0, 2.0, 4.0])
 
 
 def test_divergence_is_that_of_torch():

@@ -127,7 +127,6 @@ def test_misuse_of_a_batch_is_an_error():
     with pytest.raises(IndexError, match="has no level"):
         batch.advance(np.zeros(2, np.uint8))
     for call in (
-        batch.level_of,
         batch.restart,
         lambda i: batch.set_level(i, handle),
         lambda i: batch.advance_one(i, 0),

@@ -96,16 +96,6 @@ def _rms(errors: NDArray[np.float64]) -> float:
     return float(np.sqrt(np.square(errors).sum(axis=1).mean())) if len(errors) else float("nan")
 
 
-def returns_along(rewards: NDArray[np.float32], ended: NDArray[np.bool_], discount: float) -> NDArray[np.float64]:
-    """Discounted returns (steps, n) of what followed each step, up to the end of its episode or of the arrays."""
-    returns = np.zeros(rewards.shape)
-    following = np.zeros(rewards.shape[1])
-    for t in reversed(range(len(rewards))):
-        following = rewards[t] + discount * np.where(ended[t], 0.0, following)
-        returns[t] = following
-    return returns
-
-
 def activation_bytes(network: WorldModelNetwork, sequences: Sequences, vectors: Any, options: WorldModelOptions) -> int:
     """Bytes that the graph of one gradient step of the model keeps for its way back, parameters not counted."""
     own = {parameter.untyped_storage().data_ptr() for parameter in network.parameters()}

@@ -13,7 +13,7 @@ from npp_env.graph.navigation import NavigationGraph
 from npp_env.level.cache import LevelCache
 from npp_env.level.entity_kinds import EntityKind
 from npp_env.level.model import Level
-from npp_env.opencv import load_cv2
+from npp_env.render.opencv import load_cv2
 from npp_env.sim.geometry import full_tiles, geometry_of
 from npp_env.sim.structs import ORIENTATION_VECTORS
 
