@@ -1,9 +1,10 @@
 """Run the fuzz under checkers of memory and arithmetic: `make sanitize`.
 
-Four runs, each in a process of its own:
+Five runs, each in a process of its own:
 - compiled with AddressSanitizer and UndefinedBehaviorSanitizer, each section of a level allocated alone;
 - the same build, restoring damaged and forged states whose checksums fit;
 - the same build, searching from states of many levels for ways that win;
+- the same build, planning by backward induction in random models and in levels, in blocks of all sizes;
 - a canary, the same build on a level with an array cut short, which must be caught: else nothing is checked.
 """
 
@@ -111,6 +112,50 @@ def search_from_states(count: int, seed: int) -> str:
     return f"hunts: {searches} searches, {ways} ways"
 
 
+def plan_models(count: int, seed: int) -> str:
+    """Plan in random models, with and without a robot, and in a level; returns what came of it."""
+    import math
+
+    import numpy as np
+    from induction.random_models import numbers_of, random_table
+
+    from npp_env.induction import (
+        Goals,
+        Objective,
+        Resources,
+        TableModel,
+        compute_human_policy_prior,
+        compute_optimal_policy,
+        compute_robot_policy,
+    )
+    from npp_env.induction.npp_model import NppModel
+    from npp_env.induction.npp_plan import plan_level
+    from npp_env.level.shipped import load_shipped
+
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        counts = tuple(int(n) for n in rng.integers(1, 4, rng.integers(2, 4)))
+        states = int(rng.integers(4, 40))
+        table = random_table(seed + k, states, math.prod(counts), stochastic=k % 2 == 1)
+        model = TableModel(table, action_counts=counts)
+        resources = Resources(
+            threads=1 + k % 3, block_states=int(rng.integers(1, 9)), slice_states=int(rng.integers(1, 20))
+        )
+        dtype = ("float32", "float64")[k % 4 // 2]
+        held = rng.random((states, len(counts), int(rng.integers(1, 20)))) < 0.3
+        goals = Goals(
+            tuple(map(str, range(held.shape[2]))), lambda rows, human, held=held: held[numbers_of(rows), human]
+        )
+        prior = compute_human_policy_prior(
+            model, human_agent_indices=(0,), goals=goals, horizon=4, dtype=dtype, resources=resources
+        )
+        compute_robot_policy(prior)
+        operator = ("max", "softmax", "entropy")[k % 3]
+        compute_optimal_policy(model, Objective(operator=operator), horizon=4, dtype=dtype, resources=resources)
+    found = plan_level(NppModel(load_shipped("first_steps/jump"), 45), 5, resources=Resources(block_states=50))
+    return f"plans: {count} models, a level of {sum(found.policy.transitions.level_sizes(5))} states"
+
+
 def check_here(mode: str, count: int, seed: int) -> str:
     """The work of one process; returns what it did."""
     import numpy as np
@@ -120,6 +165,8 @@ def check_here(mode: str, count: int, seed: int) -> str:
         return restore_hostile_states(count, seed)
     if mode == "hunts":
         return search_from_states(count, seed)
+    if mode == "plans":
+        return plan_models(count, seed)
     from golden_levels import golden
     from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map, random_inputs
 
@@ -180,7 +227,7 @@ def run_child(folder: Path, mode: str, args: argparse.Namespace) -> subprocess.C
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
         "PYTHONMALLOC": "malloc",
     }
-    count = {"restores": args.restores, "hunts": args.hunts}.get(mode, args.levels)
+    count = {"restores": args.restores, "hunts": args.hunts, "plans": args.plans}.get(mode, args.levels)
     options = ["--child", mode, "--levels", str(count), "--seed", str(args.seed)]
     return subprocess.run(
         [sys.executable, str(TESTS / "sanitize.py"), *options],
@@ -198,8 +245,9 @@ def main() -> int:
     parser.add_argument("--levels", type=int, default=600, help="fuzzed levels (default %(default)s)")
     parser.add_argument("--restores", type=int, default=3000, help="hostile states (default %(default)s)")
     parser.add_argument("--hunts", type=int, default=15, help="levels searched (default %(default)s)")
+    parser.add_argument("--plans", type=int, default=30, help="models planned in (default %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--child", choices=("fuzz", "restores", "hunts", "canary"), help=argparse.SUPPRESS)
+    parser.add_argument("--child", choices=("fuzz", "restores", "hunts", "plans", "canary"), help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.child:
         print(check_here(args.child, args.levels, args.seed))
@@ -210,7 +258,7 @@ def main() -> int:
         folder = Path(name)
         copy_sources(folder)
         build(folder)
-        runs = [run_child(folder, mode, args) for mode in ("fuzz", "restores", "hunts")]
+        runs = [run_child(folder, mode, args) for mode in ("fuzz", "restores", "hunts", "plans")]
         canary = run_child(folder, "canary", args)
     for run in runs:
         if run.returncode:
