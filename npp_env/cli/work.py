@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from npp_env.cli.arguments import whole_number
 from npp_env.cli.progress import progress_bar
-from npp_env.errors import NppError
 
 if TYPE_CHECKING:
     from npp_env.integrations.work import Done, Function, Job, Pool
@@ -88,14 +87,3 @@ def work_on(
                 bar.set_postfix_str(f"{failed} failed", refresh=False)
 
         yield from work_through(function, jobs, pool, args.results, on_done)
-
-
-def result_of(done: Done, name: str) -> bytes:
-    """The result of an item that all others need.
-
-    Raises:
-        NppError: It failed.
-    """
-    if done.result is None:
-        raise NppError(f"{name}: {done.error}")
-    return done.result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import signal
 from collections import deque
 from dataclasses import dataclass
@@ -140,6 +141,8 @@ def _work(pipe: Connection[Any, Any], function: Function) -> None:
     """What a process does, until nobody is at the other end any more."""
     # Ctrl-C goes to all processes of a terminal; the one that started this ends it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # The processes share the processors already; torch and others would start as many threads in each.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
     try:
         while True:
             pipe.send(answer(function, pipe.recv()))
