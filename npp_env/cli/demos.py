@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, add_json, add_no_progress, add_threads, whole_number
 from npp_env.cli.printing import complain, say, say_data
+from npp_env.cli.work import add_work_arguments, work_on, workers
 from npp_env.errors import printable
 
 if TYPE_CHECKING:
-    from npp_env.learning.demonstrations import Demonstration
+    from npp_env.learning.demonstrations import DemoMaker, Demonstration
 
 SOME_FAILED = 1
 
@@ -40,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--ticks", type=whole_number(0), default=100_000, metavar="N", help="look-ahead per state")
     add_threads(make)
     add_no_progress(make)
+    add_work_arguments(make)
     add_force(make)
     make.set_defaults(act=make_demos)
     info = actions.add_parser("info", help="what is in a dataset")
@@ -68,15 +70,17 @@ def make_demos(args: argparse.Namespace) -> int:
     )
     config = TeacherConfig(ticks_per_state=args.ticks, threads=args.threads)
     maker = DemoMaker(args.levels or ["shipped"], options, config)
-    episodes = _shown(maker.episodes(), len(maker.levels), args.no_progress or args.json)
+    failed: dict[str, str] = {}
+    episodes = _episodes(args, maker, failed)
     written = write_demonstrations(args.output, maker.config, episodes, overwrite=args.force)
     report = {
         "folder": str(args.output),
-        "levels": len(maker.levels) - len(maker.missing),
+        "levels": len(maker.levels) - len(maker.missing) - len(failed),
         "episodes": written.episodes,
         "steps": written.steps,
         "bytes": written.nbytes,
         "levels_without_a_way": maker.missing,
+        "levels_that_failed": failed,
     }
     if args.json:
         say_data(report)
@@ -87,16 +91,28 @@ def make_demos(args: argparse.Namespace) -> int:
         )
     for name in maker.missing:
         complain(f"npp-env demos: no way through {printable(name)} was found; it is left out")
-    return SOME_FAILED if maker.missing else 0
+    for name, error in failed.items():
+        complain(f"npp-env demos: {printable(name)} is left out: {error}")
+    return SOME_FAILED if maker.missing or failed else 0
 
 
-def _shown(episodes: Iterator[Demonstration], levels: int, silent: bool) -> Iterator[Demonstration]:
-    from tqdm import tqdm
+def _episodes(args: argparse.Namespace, maker: DemoMaker, failed: dict[str, str]) -> Iterator[Demonstration]:
+    from npp_env.integrations.work import Job, key_of
+    from npp_env.learning.demo_work import DemoWork, decoded
 
-    with tqdm(total=levels, unit=" levels", disable=silent) as bar:
-        for episode in episodes:
-            bar.update(episode.level_index - bar.n)
-            yield episode
+    work = DemoWork(maker.carrying_levels())
+    count = len(maker.levels)
+    jobs = (Job(key_of("demos", *work.content(index)), index) for index in range(count))
+    with workers(args, args.threads) as pool:
+        for index, done in enumerate(work_on(work, jobs, pool, args, "levels", count)):
+            name = maker.levels.name_of(index)
+            if done.result is None:
+                failed[name] = done.error
+                continue
+            episodes = decoded(done.result)
+            if not episodes:
+                maker.missing.append(name)
+            yield from episodes
 
 
 def show_info(args: argparse.Namespace) -> int:

@@ -19,6 +19,7 @@ from npp_env.cli.arguments import (
 )
 from npp_env.cli.policies import add_policy_arguments, load_policy_argument
 from npp_env.cli.printing import as_json, complain, say, say_data
+from npp_env.cli.work import add_work_arguments, is_divided
 from npp_env.evaluation.options import EvaluationOptions
 
 if TYPE_CHECKING:
@@ -62,6 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="episodes that are played at once (default %(default)s)",
     )
     add_threads(parser)
+    parser.add_argument(
+        "--part",
+        type=whole_number(1),
+        metavar="N",
+        help="play N levels at a time, each part with chance of its own (default: all; 16 where the work is divided)",
+    )
+    add_work_arguments(parser)
     add_json(parser, "a table")
     parser.add_argument("--out", type=Path, metavar="FOLDER", help=f"keep {JSON_NAME}, best and worst recordings there")
     parser.add_argument("--html", type=Path, metavar="PAGE.html", help="write a page with the scores and these runs")
@@ -84,8 +92,13 @@ def run(args: argparse.Namespace) -> int:
         threads=args.threads,
         record=args.out is not None or args.html is not None,
     )
-    with _Bar() as bar:
-        evaluation, kept = evaluate(policy, levels, options, name=args.policy, progress=bar.show)
+    if args.part is not None or is_divided(args):
+        from npp_env.cli.evaluate_parts import evaluate_in_parts
+
+        evaluation, kept = evaluate_in_parts(args, levels, options)
+    else:
+        with _Bar() as bar:
+            evaluation, kept = evaluate(policy, levels, options, name=args.policy, progress=bar.show)
     if args.out is not None:
         evaluation = write_folder(args.out, evaluation, kept, force=args.force)
     if args.html is not None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, add_json, check_output, whole_number
 from npp_env.cli.printing import say, say_data
-from npp_env.cli.progress import with_progress
+from npp_env.cli.work import add_work_arguments, is_divided, work_on, workers
 from npp_env.errors import ConfigError, LevelError
 
 if TYPE_CHECKING:
+    from npp_env.integrations.work import Pool
     from npp_env.level.model import Level
+    from npp_env.recording import Recording
 
 NAME = "generate"
 HELP = "generate levels by family, difficulty and seed"
@@ -42,49 +45,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="solve each level, leave out those without a solution, and write the recordings too",
     )
     add_json(parser, "lines")
+    add_work_arguments(parser)
     add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if fewer levels could be certified than asked for."""
-    from npp_env.level.files import save_level, write_file
-    from npp_env.level.game_form import in_game_form
-    from npp_env.level.generate import generate
+    from npp_env.level.files import write_file
     from npp_env.level.pack import write_pack
     from npp_env.level.pack_files import SCHEME as PACK
 
     if args.count < 1:
         raise ConfigError(f"--count is {args.count}; at least 1")
+    if is_divided(args) and not args.certify:
+        raise ConfigError("--ray, --jobs and --results divide the work of --certify; generating takes milliseconds")
     is_pack = args.output.startswith(f"{PACK}:")
     target = Path(args.output.removeprefix(f"{PACK}:") if is_pack else args.output)
     folder = target.parent if is_pack else target
     folder.mkdir(parents=True, exist_ok=True)
     if is_pack:
         check_output(target, args.force)
-    rows: list[dict[str, Any]] = []
-    levels: list[Level] = []
-    seeds = range(args.seed, args.seed + args.count * (TRIES_PER_LEVEL if args.certify else 1))
-    for seed in with_progress(seeds, "seeds", args.count, wanted=args.certify):
-        level = generate(args.kind, args.difficulty, seed)
-        if is_pack:
-            level = in_game_form(level)
-        path = folder / f"{args.kind}_{seed}.txt"
-        place = f"{args.output}#{len(levels)}" if is_pack else str(path)
-        row: dict[str, Any] = {"seed": seed, "hash": level.hash, "path": place, "status": "not certified"}
-        if not is_pack:
-            check_output(path, args.force)
-        if args.certify:
-            row.update(certify(level, path, args.force))
-        if row["path"] is not None:
-            levels.append(level)
-            if not is_pack:
-                save_level(level, path, overwrite=args.force)
-        rows.append(row)
-        if not args.json:
-            frames = f" in {row['frames']} frames" if "frames" in row else ""
-            say(f"{row['path'] or f'seed {seed} left out'}: {row['status']}{frames}")
-        if len(levels) == args.count:
-            break
+    maker = _Maker(args, folder, is_pack)
+    rows, levels = maker.make()
     if is_pack and levels:
         write_file(target, write_pack(levels), args.force, LevelError)
     if args.json:
@@ -92,15 +74,84 @@ def run(args: argparse.Namespace) -> int:
     return 0 if len(levels) == args.count else INCOMPLETE
 
 
-def certify(level: Level, path: Path, force: bool) -> dict[str, Any]:
-    """Solve a level and write the recording beside its place; what is to be told of it then."""
-    from npp_env.planning import solve
-    from npp_env.recording import RECORDING_SUFFIX, save_recording
+class _Maker:
+    """Makes levels and, on request, proofs, and writes them as they come."""
 
-    proof = path.with_suffix(RECORDING_SUFFIX)
-    check_output(proof, force)
-    result = solve(level)
-    if result.recording is None:
-        return {"status": result.status, "path": None}
-    save_recording(result.recording, proof, overwrite=force)
-    return {"status": result.status, "frames": result.recording.frames}
+    def __init__(self, args: argparse.Namespace, folder: Path, is_pack: bool) -> None:
+        self._args, self._folder, self._is_pack = args, folder, is_pack
+        self._levels: list[Level] = []
+        self._rows: list[dict[str, Any]] = []
+
+    def make(self) -> tuple[list[dict[str, Any]], list[Level]]:
+        """What is to be told of every seed, and the levels that were kept."""
+        args = self._args
+        if not args.certify:
+            for seed in range(args.seed, args.seed + args.count):
+                self._keep(seed, self._level(seed), {"status": "not certified"}, None)
+            return self._rows, self._levels
+        first, last = args.seed, args.seed + args.count * TRIES_PER_LEVEL
+        # A round tries as many seeds as are surely needed, so that nothing is solved in vain.
+        with workers(args) as pool:
+            while len(self._levels) < args.count and first < last:
+                seeds = range(first, min(last, first + args.count - len(self._levels)))
+                self._certify(seeds, pool)
+                first = seeds.stop
+        return self._rows, self._levels
+
+    def _certify(self, seeds: range, pool: Pool) -> None:
+        from npp_env.integrations.work import Job, key_of
+        from npp_env.planning.solve_work import SolveWork, decoded
+        from npp_env.recording import RECORDING_SUFFIX
+
+        work = SolveWork()
+        for seed in seeds:
+            check_output(self._path(seed).with_suffix(RECORDING_SUFFIX), self._args.force)
+        made = {}
+
+        def jobs() -> Iterator[Job]:
+            for seed in seeds:
+                level = made[seed] = self._level(seed)
+                yield Job(key_of("solve", *work.content(level)), level)
+
+        results = work_on(work, jobs(), pool, self._args, "seeds", len(seeds))
+        for seed, done in zip(seeds, results, strict=True):
+            level = made.pop(seed)
+            if done.result is None:
+                self._keep(seed, level, {"status": f"failed: {done.error}", "path": None}, None)
+                continue
+            result = decoded(done.result, level)
+            if result.recording is None:
+                self._keep(seed, level, {"status": result.status, "path": None}, None)
+            else:
+                told = {"status": result.status, "frames": result.recording.frames}
+                self._keep(seed, level, told, result.recording)
+
+    def _level(self, seed: int) -> Level:
+        from npp_env.level.game_form import in_game_form
+        from npp_env.level.generate import generate
+
+        if not self._is_pack:
+            check_output(self._path(seed), self._args.force)
+        level = generate(self._args.kind, self._args.difficulty, seed)
+        return in_game_form(level) if self._is_pack else level
+
+    def _path(self, seed: int) -> Path:
+        return self._folder / f"{self._args.kind}_{seed}.txt"
+
+    def _keep(self, seed: int, level: Level, told: dict[str, Any], proof: Recording | None) -> None:
+        from npp_env.level.files import save_level
+        from npp_env.recording import RECORDING_SUFFIX, save_recording
+
+        args, path = self._args, self._path(seed)
+        place = f"{args.output}#{len(self._levels)}" if self._is_pack else str(path)
+        row = {"seed": seed, "hash": level.hash, "path": place, **told}
+        if proof is not None:
+            save_recording(proof, path.with_suffix(RECORDING_SUFFIX), overwrite=args.force)
+        if row["path"] is not None:
+            self._levels.append(level)
+            if not self._is_pack:
+                save_level(level, path, overwrite=args.force)
+        self._rows.append(row)
+        if not args.json:
+            frames = f" in {row['frames']} frames" if "frames" in row else ""
+            say(f"{row['path'] or f'seed {seed} left out'}: {row['status']}{frames}")

@@ -1,4 +1,4 @@
-"""`npp-env solve LEVEL`: search for inputs that win a level."""
+"""`npp-env solve LEVEL...`: search for inputs that win levels."""
 
 from __future__ import annotations
 
@@ -8,21 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import (
-    LEVEL_HELP,
     add_force,
     add_json,
     add_no_progress,
     add_threads,
+    check_folder,
     check_output,
-    load_level_argument,
+    parse_finite_levels,
     whole_number,
 )
-from npp_env.cli.printing import say, say_data
+from npp_env.cli.printing import complain, say, say_data
 from npp_env.cli.progress import progress_bar
-from npp_env.errors import printable
+from npp_env.cli.work import add_work_arguments, is_divided, work_on, workers
+from npp_env.errors import NppError, printable
 
 if TYPE_CHECKING:
+    from npp_env.level.level_set import LevelSet
     from npp_env.planning import SolveResult
+    from npp_env.planning.solve_work import SolveWork
 
 UNSOLVED = 1
 
@@ -33,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     budget = SolveBudget()
     add = parser.add_argument
-    add("level", metavar="LEVEL", help=LEVEL_HELP)
-    add("-o", "--output", type=Path, metavar="OUT.npprec", help="write the winning recording")
+    add("levels", nargs="+", metavar="LEVEL", help="files, folders, shipped levels, level sets")
+    add("-o", "--output", type=Path, metavar="OUT", help="write the winning recording; several into a folder")
     add("--ticks", type=int, default=budget.ticks, metavar="N", help="ticks to search (default %(default)s)")
     add(
         "--shorten-ticks",
@@ -56,17 +59,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_json(parser, "text")
     add_no_progress(parser)
+    add_work_arguments(parser)
     add_force(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the command; 1 if no solution was found."""
-    from npp_env.planning import SolveBudget, solve
+    """Run the command; 1 if a level has no solution that was found."""
+    from npp_env.planning import SolveBudget
+    from npp_env.planning.solve_work import SolveWork
+
+    levels = parse_finite_levels(args.levels)
+    budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
+    work = SolveWork(budget, args.seed, args.threads, args.frame_skip)
+    if len(levels) > 1 or is_divided(args):
+        return solve_many(args, levels, work)
+    return solve_one(args, levels, work)
+
+
+def solve_one(args: argparse.Namespace, levels: LevelSet, work: SolveWork) -> int:
+    """Solve one level, and show how the search goes on."""
+    from npp_env.planning import solve
     from npp_env.recording import RECORDING_SUFFIX, save_recording
 
-    level = load_level_argument(args.level)
+    level, name = levels[0], args.levels[0]
     check_output(args.output, args.force, RECORDING_SUFFIX)
-    budget = SolveBudget(args.ticks, args.shorten_ticks, args.memory_mb, args.seconds)
     # How much of the budget a search needs cannot be known: the bar counts, and promises nothing.
     with progress_bar("ticks", wanted=not args.no_progress, unit_scale=True) as bar:
 
@@ -76,21 +92,58 @@ def run(args: argparse.Namespace) -> int:
 
         result = solve(
             level,
-            budget=budget,
-            seed=args.seed,
-            threads=args.threads,
-            frame_skip=args.frame_skip,
+            budget=work.budget,
+            seed=work.seed,
+            threads=work.threads,
+            frame_skip=work.frame_skip,
             on_progress=on_progress,
         )
     if args.json:
-        say_data(_data(args.level, result))
+        say_data(_data(name, result))
     else:
-        say(_text(args.level, result))
+        say(_text(name, result))
     if result.recording is not None and args.output is not None:
         save_recording(result.recording, args.output, overwrite=args.force)
         if not args.json:
             say(f"written: {args.output}")
     return 0 if result.solved else UNSOLVED
+
+
+def solve_many(args: argparse.Namespace, levels: LevelSet, work: SolveWork) -> int:
+    """Solve several levels, each with a line, a row of data and a recording of its own."""
+    from npp_env.evaluation.record_episodes import file_stem
+    from npp_env.integrations.work import Job, key_of
+    from npp_env.planning.solve_work import decoded
+    from npp_env.recording import RECORDING_SUFFIX, save_recording
+
+    if args.output is not None:
+        check_folder(args.output)
+        if not args.force and any(args.output.glob(f"*{RECORDING_SUFFIX}")):
+            raise NppError(f"{args.output} holds recordings; -f overwrites those of the same levels")
+    jobs = (Job(key_of("solve", *work.content(level)), level) for level in levels)
+    rows: list[dict[str, Any]] = []
+    with workers(args, work.threads) as pool:
+        for done in work_on(work, jobs, pool, args, "levels", len(levels)):
+            name, level = levels.name_of(len(rows)), levels[len(rows)]
+            if done.result is None:
+                rows.append({"level": name, "status": "failed", "error": done.error})
+                complain(f"npp-env solve: {name}: {done.error}")
+                continue
+            result = decoded(done.result, level)
+            rows.append(_data(name, result))
+            if not args.json:
+                say(_text(name, result).partition("\n")[0])
+            if result.recording is not None and args.output is not None:
+                path = args.output / f"{file_stem(level)}-{level.hash[:6]}{RECORDING_SUFFIX}"
+                save_recording(result.recording, path, overwrite=True)
+    solved = sum(row["status"] == "solved" for row in rows)
+    if args.json:
+        say_data(rows)
+    else:
+        seconds = sorted(row["statistics"]["cpu_seconds"] for row in rows if "statistics" in row) or [0.0]
+        spent = f"median {seconds[len(seconds) // 2]:.1f}, longest {seconds[-1]:.1f}, all {sum(seconds):.0f}"
+        say(f"{solved} of {len(rows)} solved; seconds of processor time: {spent}")
+    return 0 if solved == len(rows) else UNSOLVED
 
 
 def _data(name: str, result: SolveResult) -> dict[str, Any]:

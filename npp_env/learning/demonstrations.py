@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -99,6 +101,7 @@ class DemoMaker:
     Attributes:
         config: The environment that the episodes are of.
         levels: All levels, mirrored ones last.
+        teacher_config: How much the teacher may do.
         missing: Names of levels that the teacher found no way through, once `episodes` has come to them.
     """
 
@@ -118,35 +121,51 @@ class DemoMaker:
             {"observation": {"layout": "state"}}
         )
         base = teacher or TeacherConfig()
-        self.teacher = Teacher(self.levels, replace(base, frame_skip=options.frame_skip))
+        self.teacher_config = replace(base, frame_skip=options.frame_skip)
         self.missing: list[str] = []
 
-    def episodes(self, chosen: Iterable[int] | None = None) -> Iterator[Demonstration]:
-        """Play all levels, or those of some numbers; every episode wins.
+    def carrying_levels(self) -> DemoMaker:
+        """The same maker for another process, which may not have the files of the levels."""
+        other = copy.copy(self)
+        other.levels = LevelSet(list(self.levels), self.levels.names())
+        return other
 
-        The same maker plays the same once more only if it is made anew: the teacher remembers what it found.
-        """
-        env = NppEnv(self.config)
+    @cached_property
+    def row_bytes(self) -> int:
+        """Length of a row; that of the level with the largest state."""
+        env = self._environment()
+        (length,) = env.observation_space.shape or ()
+        env.close()
+        return int(length)
+
+    def _environment(self) -> NppEnv:
+        return NppEnv(self.config, levels=self.levels)
+
+    def episodes(self, chosen: Iterable[int] | None = None) -> Iterator[Demonstration]:
+        """Play all levels, or those of some numbers; every episode wins."""
+        for index in range(len(self.levels)) if chosen is None else chosen:
+            found = self.of_level(index)
+            if not found:
+                self.missing.append(self.levels.name_of(index))
+            yield from found
+
+    def of_level(self, index: int) -> list[Demonstration]:
+        """All episodes of one level, whatever was played before; none if the teacher finds no way through it."""
+        env, teacher = self._environment(), Teacher(self.levels, self.teacher_config)
+        rng = np.random.default_rng([self.options.seed, index])
         try:
-            for index in range(len(self.levels)) if chosen is None else chosen:
-                rng = np.random.default_rng([self.options.seed, index])
-                first = self._from_start(env, index)
-                if first is None:
-                    self.missing.append(self.levels.name_of(index))
-                    continue
-                yield first
-                for _ in range(self.options.perturbed):
-                    found = self._perturbed(env, first, rng)
-                    if found is not None:
-                        yield found
+            row, _ = env.reset(seed=self.options.seed, options={"level": index})
+            first = self._follow(env, teacher, row, FROM_START)
+            if first is None:
+                return []
+            others = [self._perturbed(env, teacher, first, rng) for _ in range(self.options.perturbed)]
+            return [first, *(found for found in others if found is not None)]
         finally:
             env.close()
 
-    def _from_start(self, env: NppEnv, index: int) -> Demonstration | None:
-        row, _ = env.reset(seed=self.options.seed, options={"level": index})
-        return self._follow(env, row, FROM_START)
-
-    def _perturbed(self, env: NppEnv, first: Demonstration, rng: np.random.Generator) -> Demonstration | None:
+    def _perturbed(
+        self, env: NppEnv, teacher: Teacher, first: Demonstration, rng: np.random.Generator
+    ) -> Demonstration | None:
         for _ in range(_TRIES):
             row = first.rows[rng.integers(0, len(first.actions))]
             env.set_state(row)
@@ -157,16 +176,16 @@ class DemoMaker:
                 if over:
                     break
             if not over:
-                found = self._follow(env, row, PERTURBED)
+                found = self._follow(env, teacher, row, PERTURBED)
                 if found is not None:
                     return found
         return None
 
-    def _follow(self, env: NppEnv, row: NDArray[np.uint8], kind: str) -> Demonstration | None:
+    def _follow(self, env: NppEnv, teacher: Teacher, row: NDArray[np.uint8], kind: str) -> Demonstration | None:
         """Do what the teacher says to the end; None if it does not know, or time runs out."""
         rows, actions, rewards = [row.copy()], [], []
         for _ in range(_MOST_STEPS):
-            action = self.teacher.act(row)
+            action = teacher.act(row)
             if action == NO_ANSWER:
                 return None
             row, reward, terminated, truncated, info = env.step(action)
