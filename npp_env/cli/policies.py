@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import Any
 
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import NppError
 from npp_env.evaluation.baselines import BASELINE, baseline_policy
 from npp_env.evaluation.policy import Policy, PolicyError, import_policy
 from npp_env.learning.model_file import MODEL_SUFFIX, load_policy, shipped_models
-from npp_env.level.files import read_bounded
+from npp_env.level.files import read_json
 
 POLICY_HELP = (
     "a model of `npp-env train` (.nppmodel), a zip of Stable-Baselines3, module:function, baseline:random, "
@@ -69,8 +67,4 @@ def read_config(path: Path) -> EnvironmentConfig:
     Raises:
         NppError: It cannot be read, or is no configuration.
     """
-    try:
-        data: Any = json.loads(read_bounded(path, _MOST_CONFIG_BYTES, NppError))
-    except (ValueError, RecursionError) as error:
-        raise NppError(f"{path}: not JSON: {error}") from error
-    return EnvironmentConfig.from_dict(data)
+    return EnvironmentConfig.from_dict(read_json(path, _MOST_CONFIG_BYTES, NppError))

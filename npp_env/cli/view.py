@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import json
 import webbrowser
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from npp_env.cli.arguments import add_files, add_force, check_output
 from npp_env.cli.printing import say
@@ -16,7 +14,7 @@ from npp_env.cli.replay import load_recording_argument
 from npp_env.errors import NppError, RecordingError
 from npp_env.evaluation.page import Run, page
 from npp_env.evaluation.scores import Evaluation, EvaluationError
-from npp_env.level.files import read_bounded
+from npp_env.level.files import read_json
 from npp_env.level.whole_file import write_whole
 from npp_env.recording import Recording, load_recording
 
@@ -115,10 +113,10 @@ def load_evaluation(path: Path) -> Evaluation:
     Raises:
         EvaluationError: It cannot be read, or is none.
     """
+    data = read_json(path, _MOST_JSON_BYTES, EvaluationError)
     try:
-        data: Any = json.loads(read_bounded(path, _MOST_JSON_BYTES, EvaluationError))
         return Evaluation.from_dict(data)
-    except (ValueError, RecursionError) as error:
+    except (EvaluationError, RecursionError) as error:
         raise EvaluationError(f"{path}: {error}") from error
 
 
