@@ -20,8 +20,8 @@ from npp_env.runtime.arguments import checked_action, checked_options
 from npp_env.runtime.copies import contents_of, restore_contents
 from npp_env.runtime.episodes import Episodes, split_levels
 from npp_env.runtime.input_log import recording_of
+from npp_env.runtime.level_choice import LevelChoice
 from npp_env.runtime.memory import MemoryReport, memory_report
-from npp_env.runtime.sampling import LevelSampling
 from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
 from npp_env.runtime.step_results import INFO_KEYS
 from npp_env.runtime.thread_pool import ThreadPool
@@ -31,7 +31,7 @@ from npp_env.sim.turn import Turn
 _CALLER_ALONE = ThreadPool(1)
 
 
-class NppEnv(gym.Env[Any, Any]):
+class NppEnv(LevelChoice, gym.Env[Any, Any]):
     """The platformer N++: reach the switch, then the exit, alive.
 
     **Actions**, `Discrete(6)`: 0 idle, 1 left, 2 right, 3 jump, 4 jump+left, 5 jump+right, held for `frame_skip` ticks
@@ -269,25 +269,6 @@ class NppEnv(gym.Env[Any, Any]):
         self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), mask)
         allowed: NDArray[np.bool_] = mask[0].astype(np.bool_)
         return allowed
-
-    @property
-    def num_levels(self) -> int:
-        """Number of levels in the level set; an endless set offers as many as an int32 can number."""
-        return self._episodes.num_levels
-
-    @property
-    def level_names(self) -> list[str]:
-        """Names of the levels in the set, by number; a fresh list.
-
-        Raises:
-            LevelError: The set has no end.
-        """
-        return self._episodes.levels.names()
-
-    @property
-    def sampling(self) -> LevelSampling:
-        """What chooses the levels; statistics of a curriculum are kept there."""
-        return self._episodes.sampling
 
     @property
     def level(self) -> Level:

@@ -29,8 +29,8 @@ from npp_env.runtime.arguments import (
 from npp_env.runtime.copies import contents_of, restore_contents
 from npp_env.runtime.episodes import MAX_LIMIT_FRAMES, Episodes, split_levels
 from npp_env.runtime.input_log import InputLog
+from npp_env.runtime.level_choice import LevelChoice
 from npp_env.runtime.memory import MemoryReport, memory_report
-from npp_env.runtime.sampling import LevelSampling
 from npp_env.runtime.saved_state import SavedState, carry_out, read_saved_state, write_saved_state
 from npp_env.runtime.step_results import INFO_KEYS, ResultMemory
 from npp_env.runtime.thread_pool import ThreadPool
@@ -38,7 +38,7 @@ from npp_env.runtime.vector_infos import final_infos, masked
 from npp_env.sim.turn import Turn
 
 
-class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
+class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
     """Many N++ environments as one; each behaves, to the last bit, as an `NppEnv` with the same configuration.
 
     All states lie in one block of memory, all observations in one set of arrays; physics, rewards, masks, observations
@@ -250,28 +250,9 @@ class NppVectorEnv(gym.vector.VectorEnv[Any, Any, Any]):
         return masked(info, mask)
 
     @property
-    def num_levels(self) -> int:
-        """Number of levels in the level set; an endless set offers as many as an int32 can number."""
-        return self._episodes.num_levels
-
-    @property
     def present_level_names(self) -> list[str]:
         """Names of the levels that are being played, by environment; infos have their numbers. A fresh list."""
         return [self._episodes.level_name(i) for i in range(self.num_envs)]
-
-    @property
-    def level_names(self) -> list[str]:
-        """Names of the levels in the set, by number; a fresh list.
-
-        Raises:
-            LevelError: The set has no end.
-        """
-        return self._episodes.levels.names()
-
-    @property
-    def sampling(self) -> LevelSampling:
-        """What chooses the levels; statistics of a curriculum are kept there."""
-        return self._episodes.sampling
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Which actions can make a difference, bool (num_envs, 6); the environment's own array."""

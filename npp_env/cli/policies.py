@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npp_env.errors import NppError
 
@@ -73,10 +72,6 @@ def read_config(path: Path) -> EnvironmentConfig:
         NppError: It cannot be read, or is no configuration.
     """
     from npp_env.config import EnvironmentConfig
-    from npp_env.level.files import read_bounded
+    from npp_env.level.files import read_json
 
-    try:
-        data: Any = json.loads(read_bounded(path, _MOST_CONFIG_BYTES, NppError))
-    except (ValueError, RecursionError) as error:
-        raise NppError(f"{path}: not JSON: {error}") from error
-    return EnvironmentConfig.from_dict(data)
+    return EnvironmentConfig.from_dict(read_json(path, _MOST_CONFIG_BYTES, NppError))

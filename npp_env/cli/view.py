@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import webbrowser
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npp_env.cli.arguments import add_files, add_force, check_output
 from npp_env.cli.printing import say
@@ -123,12 +122,12 @@ def load_evaluation(path: Path) -> Evaluation:
         EvaluationError: It cannot be read, or is none.
     """
     from npp_env.evaluation.scores import Evaluation, EvaluationError
-    from npp_env.level.files import read_bounded
+    from npp_env.level.files import read_json
 
+    data = read_json(path, _MOST_JSON_BYTES, EvaluationError)
     try:
-        data: Any = json.loads(read_bounded(path, _MOST_JSON_BYTES, EvaluationError))
         return Evaluation.from_dict(data)
-    except (ValueError, RecursionError) as error:
+    except (EvaluationError, RecursionError) as error:
         raise EvaluationError(f"{path}: {error}") from error
 
 

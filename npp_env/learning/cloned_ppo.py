@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -11,24 +11,22 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.learning.cloning import Cloner, CloningOptions
-from npp_env.learning.dagger import restore_teacher, teacher_arrays
+from npp_env.learning.dagger import restore_teacher, teacher_arrays, teacher_of
+from npp_env.learning.labels import LabelOptions
+from npp_env.learning.model_file import part_of
 from npp_env.learning.ppo import PPO, PPOOptions, optimizer_arrays, restore_optimizer
 from npp_env.learning.settings import TrainSettings, options_of
-from npp_env.learning.teacher import NO_ANSWER, Teacher, TeacherConfig
+from npp_env.learning.teacher import NO_ANSWER
 
 _UPDATES_AT_ONCE = 200
 """Minibatches of cloning in an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
-class ClonedPPOOptions(PPOOptions):
-    """How it learns; the options of PPO hold too.
+class ClonedPPOOptions(PPOOptions, LabelOptions):
+    """How it learns; the options of PPO and of labels hold too.
 
     Attributes:
-        demos: Folder of a dataset of demonstrations; without one the teacher plays at the beginning.
-        perturbed: Episodes beside the way that it then plays of each level.
-        demo_levels: Of sets with more levels it plays so many.
-        capacity: Labelled states that are kept.
         clone_updates: Minibatches of cloning before the first step of PPO.
         clone_minibatch: States of such a minibatch.
         clone_rate: Learning rate of cloning.
@@ -39,10 +37,6 @@ class ClonedPPOOptions(PPOOptions):
         ticks_per_state: Its look-ahead.
     """
 
-    demos: str = ""
-    perturbed: int = 8
-    demo_levels: int = 200
-    capacity: int = 65_536
     clone_updates: int = 2000
     clone_minibatch: int = 512
     clone_rate: float = 1e-3
@@ -63,14 +57,9 @@ class ClonedPPOOptions(PPOOptions):
 
     def cloning(self) -> CloningOptions:
         """Those of the cloning."""
-        return CloningOptions(  # which checks them too
-            demos=self.demos,
-            perturbed=self.perturbed,
-            demo_levels=self.demo_levels,
-            capacity=self.capacity,
-            minibatch=self.clone_minibatch,
-            learning_rate=self.clone_rate,
-        )
+        labels = {entry.name: getattr(self, entry.name) for entry in fields(LabelOptions)}
+        # Which checks them too.
+        return CloningOptions(**labels, minibatch=self.clone_minibatch, learning_rate=self.clone_rate)
 
 
 class ClonedPPO(PPO):
@@ -88,15 +77,7 @@ class ClonedPPO(PPO):
         options = options_of(ClonedPPOOptions, settings.algo_options, "the options of bc+ppo")
         super().__init__(settings, options, options.clone_minibatch)
         self.cloner = Cloner(self.bench, options.cloning())
-        self.teacher = Teacher(
-            self.bench.config.levels,
-            TeacherConfig(
-                frame_skip=self.bench.config.frame_skip,
-                ticks_per_state=options.ticks_per_state,
-                cached_states=1 << 17,
-                threads=settings.threads,
-            ),
-        )
+        self.teacher = teacher_of(self.bench, options.ticks_per_state)
         # How many minibatches of cloning and iterations of PPO there were, and how many steps the teacher still leads.
         self._done = np.zeros(2, np.int64)
         self._lead = np.zeros(settings.num_envs, np.int64)
@@ -166,11 +147,7 @@ class ClonedPPO(PPO):
     def restore(self, header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
         """See `Algorithm`."""
         super().restore(header, arrays)
-        prefix = "cloning/"
-        restore_optimizer(
-            self.cloner.optimizer,
-            {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)},
-        )
+        restore_optimizer(self.cloner.optimizer, part_of(arrays, "cloning/"))
         self.cloner.store.restore(arrays)
         restore_teacher(self.teacher, arrays)
         self._done[:], self._lead[:] = arrays["cloned/done"], arrays["cloned/lead"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, requires
 from npp_env.learning.demonstrations import DemonstrationError, DemoOptions
-from npp_env.learning.labels import LabelStore, demonstrated
+from npp_env.learning.labels import LabelOptions, LabelStore, demonstrated
 from npp_env.learning.networks import masked_log_probabilities
 from npp_env.learning.ppo import optimizer_arrays, restore_optimizer
 from npp_env.learning.settings import TrainSettings, options_of
@@ -25,14 +25,10 @@ _FIRST_JUMP = 3
 
 
 @dataclass(frozen=True, slots=True)
-class CloningOptions:
-    """How cloning learns.
+class CloningOptions(LabelOptions):
+    """How cloning learns; the options of labels hold too.
 
     Attributes:
-        demos: Folder of a dataset of demonstrations; without one the teacher plays at the beginning.
-        perturbed: Episodes beside the way that it then plays of each level.
-        demo_levels: Of sets with more levels it plays so many.
-        capacity: Labelled states that are kept.
         minibatch: States of a minibatch.
         updates: Minibatches of an iteration.
         num_steps: Steps that each environment plays in an iteration, to see how well the pupil does.
@@ -41,10 +37,6 @@ class CloningOptions:
         discount: Of the reward's shaping.
     """
 
-    demos: str = ""
-    perturbed: int = 8
-    demo_levels: int = 200
-    capacity: int = 65_536
     minibatch: int = 512
     updates: int = 100
     num_steps: int = 16

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.learning.cloning import BehaviourCloning, Cloner, CloningOptions, likeliest_actions
+from npp_env.learning.model_file import part_of
 from npp_env.learning.settings import TrainSettings, options_of
 from npp_env.learning.teacher import NO_ANSWER, Teacher, TeacherConfig
 from npp_env.learning.workbench import Workbench
@@ -56,15 +57,7 @@ class Dagger(BehaviourCloning):
         options = self.options
         self.bench = Workbench(settings, options.discount, max(options.minibatch, options.labels))
         self.cloner = Cloner(self.bench, options)
-        self.teacher = Teacher(
-            self.bench.config.levels,
-            TeacherConfig(
-                frame_skip=self.bench.config.frame_skip,
-                ticks_per_state=options.ticks_per_state,
-                cached_states=1 << 17,
-                threads=settings.threads,
-            ),
-        )
+        self.teacher = teacher_of(self.bench, options.ticks_per_state)
         # What is met in an iteration: a part of the states of every step.
         self._per_step = max(1, min(settings.num_envs, options.labels // options.num_steps))
         self._met = np.zeros((options.num_steps * self._per_step, self.bench.decoder.row_bytes), np.uint8)
@@ -114,6 +107,17 @@ class Dagger(BehaviourCloning):
         restore_teacher(self.teacher, arrays)
 
 
+def teacher_of(bench: Workbench, ticks_per_state: int) -> Teacher:
+    """The teacher of a run, for its levels."""
+    config = TeacherConfig(
+        frame_skip=bench.config.frame_skip,
+        ticks_per_state=ticks_per_state,
+        cached_states=1 << 17,
+        threads=bench.settings.threads,
+    )
+    return Teacher(bench.config.levels, config)
+
+
 def teacher_arrays(teacher: Teacher) -> dict[str, NDArray[Any]]:
     """What a teacher knows, among the arrays of a checkpoint."""
     return {f"{_TEACHER}{name}": array for name, array in teacher.arrays().items()}
@@ -121,4 +125,4 @@ def teacher_arrays(teacher: Teacher) -> dict[str, NDArray[Any]]:
 
 def restore_teacher(teacher: Teacher, arrays: Mapping[str, NDArray[Any]]) -> None:
     """Give a teacher what `teacher_arrays` found."""
-    teacher.restore({n.removeprefix(_TEACHER): array for n, array in arrays.items() if n.startswith(_TEACHER)})
+    teacher.restore(part_of(arrays, _TEACHER))

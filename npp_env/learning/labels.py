@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,23 @@ from npp_env.env import NppEnv
 from npp_env.errors import ConfigError
 from npp_env.learning.demonstrations import DemoMaker, Demonstration, DemonstrationError, DemoOptions
 from npp_env.level.level_set import LevelSet
+
+
+@dataclass(frozen=True)  # without slots: options of several kinds have this as one of two bases
+class LabelOptions:
+    """Where labelled states come from, and how many are kept.
+
+    Attributes:
+        demos: Folder of a dataset of demonstrations; without one the teacher plays at the beginning.
+        perturbed: Episodes beside the way that it then plays of each level.
+        demo_levels: Of sets with more levels it plays so many.
+        capacity: Labelled states that are kept.
+    """
+
+    demos: str = ""
+    perturbed: int = 8
+    demo_levels: int = 200
+    capacity: int = 65_536
 
 
 class LabelStore:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from npp_env.errors import ConfigError, KernelError, LevelError, NppError, RecordingError, StateError
 from npp_env.graph.navigation import graph_of
 from npp_env.learning.answer_table import NO_ANSWER, AnswerTable
+from npp_env.learning.model_file import part_of
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.level_set import LevelSet
 from npp_env.level.mirrored_sets import MIRRORED
@@ -331,8 +332,7 @@ class Teacher:
             self._table.keys[...], self._table.actions[...] = arrays["table/keys"], arrays["table/actions"]
             self._known.clear()
             for number in arrays["levels"].tolist():
-                prefix = f"level/{number}/"
-                known = {n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)}
+                known = part_of(arrays, f"level/{number}/")
                 self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, known=known)
         except (KeyError, IndexError, ValueError) as error:
             raise StateError(f"this is not what a teacher of these levels knows: {error}") from error

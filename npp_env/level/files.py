@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 from npp_env.errors import LevelError, NppError
 from npp_env.level.binary import read_map, write_map
@@ -109,6 +111,19 @@ def read_bounded(path: str | os.PathLike[str], limit_bytes: int, error_type: typ
     if len(data) > limit_bytes:
         raise error_type(f"{os.fspath(path)}: the file is larger than {limit_bytes} bytes; this cannot be right")
     return data
+
+
+def read_json(path: str | os.PathLike[str], limit_bytes: int, error_type: type[NppError]) -> Any:
+    """Read a JSON file, but never more than the limit."""
+    return parse_json(read_bounded(path, limit_bytes, error_type), os.fspath(path), error_type)
+
+
+def parse_json(data: bytes, name: str, error_type: type[NppError]) -> Any:
+    """What a JSON file of this name holds."""
+    try:
+        return json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise error_type(f"{name}: truncated or not JSON ({error})") from error
 
 
 def write_file(path: str | os.PathLike[str], data: bytes, overwrite: bool, error_type: type[NppError]) -> None:

@@ -18,12 +18,12 @@ cdef OctetsWriter[MAX_KEYS] octets_writers
 
 cdef void write_player_frame(View* view, unsigned char* out) noexcept nogil:
     """What is around the ninja."""
-    draw_player_frame(view.world.level, <unsigned char*>view.world.ninja, view.background, out)
+    draw_player_frame(&view.world, view.background, out)
 
 
 cdef void write_global_view(View* view, unsigned char* out) noexcept nogil:
     """The whole level."""
-    draw_global_view(view.world.level, <unsigned char*>view.world.ninja, view.background, out)
+    draw_global_view(&view.world, view.background, out)
 
 
 WRITERS = {

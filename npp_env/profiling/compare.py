@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from npp_env.errors import printable
-from npp_env.level.files import read_bounded
+from npp_env.level.files import read_json
 from npp_env.level.validation import shorten
 from npp_env.profiling.errors import ProfilingError
 from npp_env.profiling.profile import PROFILE_FORMAT, PROFILE_VERSION
@@ -129,12 +128,7 @@ def load_profile(path: Path) -> ProfileFigures:
     Raises:
         ProfilingError: It is not one.
     """
-    try:
-        data = json.loads(read_bounded(path, MAX_PROFILE_BYTES, ProfilingError))
-    except ProfilingError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise ProfilingError(f"{path}: not JSON ({error})") from None
+    data = read_json(path, MAX_PROFILE_BYTES, ProfilingError)
     if not isinstance(data, dict) or data.get("format") != PROFILE_FORMAT:
         raise ProfilingError(f"{path}: not a memory.json of npp_env")
     if data.get("version") != PROFILE_VERSION:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from npp_env.level.files import read_bounded
+from npp_env.level.files import read_json
 from npp_env.profiling.compare import MAX_PROFILE_BYTES, load_profile
 from npp_env.profiling.errors import ProfilingError, SnapshotError
 from npp_env.profiling.snapshots import SnapshotRow, SnapshotSeries, is_count, read_snapshots
@@ -25,7 +24,7 @@ def read_series(path: Path) -> list[SnapshotSeries]:
     if not profile.is_file() or (path.is_dir() and any(path.glob("snapshot_step_*"))):
         return read_snapshots(path)
     load_profile(profile)  # what is no profile is refused
-    samples = json.loads(read_bounded(profile, MAX_PROFILE_BYTES, ProfilingError)).get("samples")
+    samples = read_json(profile, MAX_PROFILE_BYTES, ProfilingError).get("samples")
     return [SnapshotSeries("process", tuple(_rows(profile, samples)), ())]
 
 

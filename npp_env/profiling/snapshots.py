@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from npp_env.errors import printable
-from npp_env.level.files import read_bounded
+from npp_env.level.files import parse_json, read_bounded
 from npp_env.level.whole_file import write_whole
 from npp_env.profiling.errors import SnapshotError
 from npp_env.profiling.growth import DEFAULT_THRESHOLD_BYTES_PER_1K, GrowthFit, fit_growth
@@ -152,12 +152,7 @@ def _gaps(steps: list[int]) -> list[str]:
 
 
 def _read_process_snapshot(path: Path, step: int, max_file_bytes: int) -> SnapshotRow:
-    try:
-        data = json.loads(read_bounded(path, max_file_bytes, SnapshotError))
-    except SnapshotError:
-        raise
-    except (ValueError, RecursionError) as error:
-        raise SnapshotError(f"{path.name}: truncated or not JSON ({error})") from None
+    data = parse_json(read_bounded(path, max_file_bytes, SnapshotError), path.name, SnapshotError)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise SnapshotError(f"{path.name}: not a snapshot of npp_env")
     total = data.get("uss_bytes") or data.get("rss_bytes")

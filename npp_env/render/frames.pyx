@@ -10,19 +10,19 @@ from npp_env.render.canvas cimport Canvas, copy_window, draw_line, fill_box, fil
 from npp_env.sim.entities.passes cimport KINDS, Pose, kinds
 from npp_env.sim.kernel cimport LevelHandle, bind
 from npp_env.sim.layout cimport (
-    DEAD, FACING_DOWN, FACING_RIGHT, Entity, Level, World, eighth_x, eighth_y, ifloor, is_horizontal, mover_of,
+    DEAD, FACING_DOWN, FACING_RIGHT, Entity, World, eighth_x, eighth_y, ifloor, is_horizontal, mover_of,
 )
 
 from npp_env.errors import NppError
 from npp_env.level.entity_kinds import SIMULATED_ROWS
-from npp_env.render.greys import BACKGROUND_BYTES
+from npp_env.render.greys import BACKGROUND_BYTES, HALF_SHAPE, SIXTH_SHAPE
 from npp_env.render.greys import WALL as WALL_GREY
 
 cdef int FRAME_SIDE = 84
-cdef int HALF_WIDTH = 528
-cdef int HALF_HEIGHT = 300
-cdef int VIEW_WIDTH = 176
-cdef int VIEW_HEIGHT = 100
+cdef int HALF_WIDTH = HALF_SHAPE[1]
+cdef int HALF_HEIGHT = HALF_SHAPE[0]
+cdef int VIEW_WIDTH = SIXTH_SHAPE[1]
+cdef int VIEW_HEIGHT = SIXTH_SHAPE[0]
 cdef int WALL = WALL_GREY
 
 # Below this scale a small thing is one blot; details would only wash it out.
@@ -196,24 +196,14 @@ cdef void draw_entities(Canvas* c, World* w) noexcept nogil:
         fill_disc(c, w.ninja.x, w.ninja.y, 5.0, 0)
 
 
-cdef void draw_player_frame(
-    Level* level, unsigned char* state, unsigned char* background, unsigned char* out
-) noexcept nogil:
+cdef void draw_player_frame(World* w, unsigned char* background, unsigned char* out) noexcept nogil:
     """Draw the (84, 84) frame centred on the ninja, 2 world pixels to the pixel; beyond the level is wall."""
-    cdef World world
-    cdef Canvas canvas
-    cdef World* w = &world
-    cdef Canvas* c = &canvas
-    bind(w, level, state, NULL)
-    c.pixels = out
-    c.width = FRAME_SIDE
-    c.height = FRAME_SIDE
-    c.scale = 0.5
     # The camera stands on whole pixels, so that still things look the same wherever they appear.
-    c.left = camera(w.ninja.x)
-    c.top = camera(w.ninja.y)
-    copy_window(background, HALF_WIDTH, HALF_HEIGHT, c, WALL)
-    draw_entities(c, w)
+    cdef Canvas canvas = Canvas(
+        pixels=out, width=FRAME_SIDE, height=FRAME_SIDE, scale=0.5, left=camera(w.ninja.x), top=camera(w.ninja.y)
+    )
+    copy_window(background, HALF_WIDTH, HALF_HEIGHT, &canvas, WALL)
+    draw_entities(&canvas, w)
 
 
 cdef inline double camera(double position) noexcept nogil:
@@ -223,23 +213,11 @@ cdef inline double camera(double position) noexcept nogil:
     return ifloor(position * 0.5 + 0.5) - 42
 
 
-cdef void draw_global_view(
-    Level* level, unsigned char* state, unsigned char* background, unsigned char* out
-) noexcept nogil:
+cdef void draw_global_view(World* w, unsigned char* background, unsigned char* out) noexcept nogil:
     """Draw the (100, 176) view of the whole level, 6 world pixels to the pixel."""
-    cdef World world
-    cdef Canvas canvas
-    cdef World* w = &world
-    cdef Canvas* c = &canvas
-    bind(w, level, state, NULL)
+    cdef Canvas canvas = Canvas(pixels=out, width=VIEW_WIDTH, height=VIEW_HEIGHT, scale=1.0 / 6.0, left=0.0, top=0.0)
     memcpy(out, background + HALF_WIDTH * HALF_HEIGHT, VIEW_WIDTH * VIEW_HEIGHT)
-    c.pixels = out
-    c.width = VIEW_WIDTH
-    c.height = VIEW_HEIGHT
-    c.scale = 1.0 / 6.0
-    c.left = 0.0
-    c.top = 0.0
-    draw_entities(c, w)
+    draw_entities(&canvas, w)
 
 
 def player_frame(LevelHandle handle not None, state, background, out):
@@ -274,14 +252,12 @@ def draw_into(LevelHandle handle not None, state, background, out, bint whole):
     cdef unsigned char[::1] target = out.reshape(-1)
     cdef int size = VIEW_WIDTH * VIEW_HEIGHT if whole else FRAME_SIDE * FRAME_SIDE
     check_sizes(handle.state_bytes, block.shape[0], source.shape[0], target.shape[0], size)
-    cdef Level* level = &handle.level
-    cdef unsigned char* bytes_in = <unsigned char*>&block[0]
-    cdef unsigned char* behind = <unsigned char*>&source[0]
-    cdef unsigned char* pixels = &target[0]
+    cdef World world
+    bind(&world, &handle.level, <unsigned char*>&block[0], NULL)
     if whole:
-        draw_global_view(level, bytes_in, behind, pixels)
+        draw_global_view(&world, <unsigned char*>&source[0], &target[0])
     else:
-        draw_player_frame(level, bytes_in, behind, pixels)
+        draw_player_frame(&world, <unsigned char*>&source[0], &target[0])
     return out
 
 

@@ -228,16 +228,7 @@ cdef class Batch:
         self.turn.leave()
 
     def advance_one(self, Py_ssize_t i, int byte, int ticks=1, bint stop=True) -> int:
-        """Advance environment i under one input byte (bit 0 jump, bit 1 right, bit 2 left).
-
-        Args:
-            i: The environment.
-            byte: The input.
-            ticks: How many ticks.
-            stop: Go no further than the tick of death or victory.
-
-        Returns:
-            The number of ticks carried out.
+        """Advance environment i as `npp_env.sim.Simulation.advance` does; the number of ticks carried out.
 
         Raises:
             IndexError: There is no environment i, or it has no level.

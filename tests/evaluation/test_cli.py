@@ -85,7 +85,7 @@ def test_what_cannot_be_written_is_found_before_anything_is_played(tmp_path, cap
     assert main(["evaluate", "baseline:random", "--out", str(file)]) == 2
     assert "is a file" in capsys.readouterr().err
     if os.getuid() == 0:
-        monkeypatch.setattr("npp_env.cli.arguments.check_writable", refuse)
+        monkeypatch.setattr("npp_env.level.whole_file.check_writable", refuse)
     else:
         tmp_path.chmod(0o500)
     assert main(["evaluate", "baseline:random", "--out", str(tmp_path / "new")]) == 2

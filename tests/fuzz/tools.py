@@ -19,6 +19,7 @@ from npp_env.profiling.torch_snapshot import summarise_cuda_snapshot
 from npp_env.profiling.tracker import MemoryTracker
 from tests.fuzz.entrance import Entrance, Run, chance, require
 from tests.fuzz.mutate import TEXT
+from tests.profiling.event_writer import message, varint
 
 
 def cuda_snapshot(blocks: int) -> dict[str, object]:
@@ -111,22 +112,10 @@ def open_configs(folder: Path) -> Run:
     return run
 
 
-def varint(value: int) -> bytes:
-    parts = []
-    while value > 127:
-        parts.append(value & 127 | 128)
-        value >>= 7
-    return bytes([*parts, value])
-
-
-def field(number: int, content: bytes) -> bytes:
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
 def scalar_event(step: int, tag: str, value: float) -> bytes:
     """A TensorBoard event with one scalar: wall time, step, summary."""
-    summary = field(1, field(1, tag.encode()) + b"\x15" + struct.pack("<f", value))
-    return b"\x09" + struct.pack("<d", 1e9 + step) + b"\x10" + varint(step) + field(5, summary)
+    summary = message(1, message(1, tag.encode()) + b"\x15" + struct.pack("<f", value))
+    return b"\x09" + struct.pack("<d", 1e9 + step) + b"\x10" + varint(step) + message(5, summary)
 
 
 def masked_crc(data: bytes) -> bytes:
@@ -156,7 +145,7 @@ def record(content: bytes) -> bytes:
 
 
 def event_seeds() -> list[bytes]:
-    version = b"\x09" + struct.pack("<d", 1e9) + field(3, b"brain.Event:2")
+    version = b"\x09" + struct.pack("<d", 1e9) + message(3, b"brain.Event:2")
     events = [version, *(scalar_event(step, "loss", step / 3) for step in range(6))]
     return [b"".join(map(record, events)), b"".join(map(record, events[:2])), b""]
 

@@ -120,6 +120,14 @@ class Walls:
         for door in doors:
             self._hang_door(*door)
 
+    def close_doors(self):
+        """Regular doors close five ticks after the last contact."""
+        for door in self.doors:
+            if door.regular and door.open:
+                door.timer += 1
+                if door.timer > 5:
+                    door.open = False
+
     # Section 3.
 
     def _slots(self, c, r):

@@ -45,6 +45,27 @@ class Gate:
         assert self.reached.wait(PATIENCE_S)
         return thread
 
+    def refuse_meanwhile(self, thread: threading.Thread, *calls) -> None:
+        """While the thread is held up no other call gets through; then it may go on."""
+        for call in calls:
+            with pytest.raises(NppError, match="in use by another call"):
+                call()
+        self.opened.set()
+        thread.join(PATIENCE_S)
+
+
+def calls_of(env, saved) -> list:
+    """What the single and the vector environment have in common."""
+    return [
+        env.reset,
+        env.get_state,
+        lambda: env.set_state(saved),
+        env.render,
+        env.action_masks,
+        env.memory_report,
+        env.close,
+    ]
+
 
 def held_up_levels(gate):
     """An endless set of levels; whoever has one made waits at the gate."""
@@ -70,21 +91,8 @@ def test_a_vector_environment():
     actions = np.full(8, 2)
     results = []
     thread = gate.hold_up(lambda: results.append(env.step(actions)))
-    for call in (
-        lambda: env.step(actions),
-        env.reset,
-        lambda: env.reset(options={"reset_mask": np.ones(8, bool)}),
-        env.get_state,
-        lambda: env.set_state(saved),
-        env.render,
-        env.action_masks,
-        env.memory_report,
-        env.close,
-    ):
-        with pytest.raises(NppError, match="in use by another call"):
-            call()
-    gate.opened.set()
-    thread.join(PATIENCE_S)
+    masked = {"reset_mask": np.ones(8, bool)}
+    gate.refuse_meanwhile(thread, lambda: env.step(actions), lambda: env.reset(options=masked), *calls_of(env, saved))
     assert len(results) == 1
     assert not env.closed
     twin = npp_env.NppVectorEnv(8, levels=LEVELS, sampling=choose)
@@ -100,20 +108,7 @@ def test_a_single_environment():
     env.reset(seed=0)
     saved = env.get_state()
     thread = gate.hold_up(lambda: env.reset(seed=1))
-    for call in (
-        lambda: env.step(0),
-        env.reset,
-        env.get_state,
-        lambda: env.set_state(saved),
-        env.render,
-        env.action_masks,
-        env.memory_report,
-        env.close,
-    ):
-        with pytest.raises(NppError, match="in use by another call"):
-            call()
-    gate.opened.set()
-    thread.join(PATIENCE_S)
+    gate.refuse_meanwhile(thread, lambda: env.step(0), *calls_of(env, saved))
     env.step(2)
 
 
@@ -126,11 +121,7 @@ def test_a_decoder():
     results = []
     levels._loaded.clear()
     thread = gate.hold_up(lambda: results.append(decoder.decode(states)))
-    for call in (lambda: decoder.decode(states), decoder.close):
-        with pytest.raises(NppError, match="in use by another call"):
-            call()
-    gate.opened.set()
-    thread.join(PATIENCE_S)
+    gate.refuse_meanwhile(thread, lambda: decoder.decode(states), decoder.close)
     for key, array in decoder.decode(states).items():
         np.testing.assert_array_equal(array, results[0][key])
 

@@ -59,11 +59,7 @@ class World(Walls):
             self.fly(chaser)
 
     def react_pass(self):
-        for door in self.doors:
-            if door.regular and door.open:
-                door.timer += 1
-                if door.timer > 5:
-                    door.open = False
+        self.close_doors()
         for evil in self.evil:
             if evil.touched is not None and not evil.number:
                 self.numbers += 1

@@ -121,11 +121,7 @@ class World(Walls):
             pad[2] = True
 
     def react_pass(self):
-        for door in self.doors:
-            if door.regular and door.open:
-                door.timer += 1
-                if door.timer > 5:
-                    door.open = False
+        self.close_doors()
         rules = {CHAINGUN: self.react_drone, LASER_DRONE: self.react_drone, ROCKET: self.react_rocket}
         for kind in (CHAINGUN, LASER_DRONE, ROCKET, GAUSS):
             for shooter in self.shooters:

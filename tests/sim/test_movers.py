@@ -16,6 +16,14 @@ def position(simulation, mover: int = 0) -> tuple[float, float]:
     return float(simulation.movers["x"][mover]), float(simulation.movers["y"][mover])
 
 
+def furthest_right(simulation, ticks: int) -> float:
+    furthest = 0.0
+    for _ in range(ticks):
+        simulation.advance(NOTHING)
+        furthest = max(furthest, position(simulation)[0])
+    return furthest
+
+
 def distance(simulation, mover: int = 0) -> float:
     x, y = position(simulation, mover)
     return math.hypot(simulation.ninja["x"] - x, simulation.ninja["y"] - y)
@@ -43,22 +51,14 @@ def test_a_drone_in_the_open_goes_round_a_square(kind, speed, side, mode):
 def test_a_drone_that_goes_ahead_turns_only_when_blocked(mode, turn):
     # Right from (372, 300) in steps of 24, up to the tiles of column 19, which begin at x = 456.
     simulation = play(room((14, 62, 50, 0, mode), walls=[(19, 11), (19, 12), (19, 13)]))
-    furthest = 0.0
-    for _ in range(90):
-        simulation.advance(NOTHING)
-        furthest = max(furthest, position(simulation)[0])
-    assert furthest == 444
+    assert furthest_right(simulation, 90) == 444
     assert simulation.movers["turn"][0] == turn
 
 
 def test_a_zap_drone_off_the_middle_of_its_row_meets_what_its_rim_meets():
     # Its rim reaches 1.5 px into the row below, where a tile begins at x = 456.
     simulation = play(room((14, 62, 51, 0, 2), walls=[(19, 13)]))
-    furthest = 0.0
-    for _ in range(90):
-        simulation.advance(NOTHING)
-        furthest = max(furthest, position(simulation)[0])
-    assert furthest == 444
+    assert furthest_right(simulation, 90) == 444
 
 
 def test_a_drone_leaves_a_wall_that_its_back_overlaps():
@@ -108,11 +108,7 @@ def test_a_floor_guard_does_not_see_through_a_closed_door(switch, sees):
 def test_a_mini_drone_turns_at_the_upper_half_of_a_closed_door():
     # Right from (246, 462) in steps of 12 px, up to the door at x = 312.
     simulation = play(room((26, 41, 77, 0, 2), (6, 52, 78, 0), (7, 200, 10), ninja=(150, 78)))
-    furthest = 0.0
-    for _ in range(120):
-        simulation.advance(NOTHING)
-        furthest = max(furthest, position(simulation)[0])
-    assert furthest == 306
+    assert furthest_right(simulation, 120) == 306
 
 
 def test_a_floor_guard_stops_at_the_end_of_its_floor():

@@ -36,29 +36,19 @@ cdef bint can_go(World* w, Mover* b, int direction, double radius, double step) 
     cdef int uy = direction_y(direction)
     cdef double goal_x = b.x + step * ux
     cdef double goal_y = b.y + step * uy
-    cdef int i, end, low, high, _half
-    if ux != 0:
-        low = ifloor((b.y - radius) / 12)
-        high = ifloor((b.y + radius) / 12)
-        i = ifloor((b.x + ux * radius) / 12)
-        end = ifloor((goal_x + ux * radius) / 12)
-        for _half in range(MOST_HALVES):
-            if i == end:
-                break
-            if not col_free(w, i, low, high, ux):
-                return False
-            i += ux
-    else:
-        low = ifloor((b.x - radius) / 12)
-        high = ifloor((b.x + radius) / 12)
-        i = ifloor((b.y + uy * radius) / 12)
-        end = ifloor((goal_y + uy * radius) / 12)
-        for _half in range(MOST_HALVES):
-            if i == end:
-                break
-            if not row_free(w, low, high, i, uy):
-                return False
-            i += uy
+    cdef int run = ux + uy
+    cdef double across = b.y if ux != 0 else b.x
+    cdef int low = ifloor((across - radius) / 12)
+    cdef int high = ifloor((across + radius) / 12)
+    cdef int i = ifloor(((b.x if ux != 0 else b.y) + run * radius) / 12)
+    cdef int end = ifloor(((goal_x if ux != 0 else goal_y) + run * radius) / 12)
+    cdef int _half
+    for _half in range(MOST_HALVES):
+        if i == end:
+            break
+        if not (col_free(w, i, low, high, run) if ux != 0 else row_free(w, low, high, i, run)):
+            return False
+        i += run
     b.goal_x = goal_x
     b.goal_y = goal_y
     b.direction = direction

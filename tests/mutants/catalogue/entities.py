@@ -60,8 +60,8 @@ FAULTS = [
     Fault(
         "drone-looks-along-the-wrong-side",
         DRONES,
-        "i = ifloor((b.x + ux * radius) / 12)",
-        "i = ifloor((b.x - ux * radius) / 12)",
+        "i = ifloor(((b.x if ux != 0 else b.y) + run * radius) / 12)",
+        "i = ifloor(((b.x if ux != 0 else b.y) - run * radius) / 12)",
         "entities",
         "sign",
     ),

@@ -127,8 +127,8 @@ FAULTS = [
     Fault(
         "global-view-of-another-scale",
         FRAMES,
-        "c.scale = 1.0 / 6.0",
-        "c.scale = 1.0 / 6.2",
+        "scale=1.0 / 6.0",
+        "scale=1.0 / 6.2",
         "frames",
         "neighbouring-constant",
     ),
@@ -143,8 +143,8 @@ FAULTS = [
     Fault(
         "player-frame-looks-along-the-wrong-axis",
         FRAMES,
-        "c.top = camera(w.ninja.y)",
-        "c.top = camera(w.ninja.x)",
+        "top=camera(w.ninja.y)",
+        "top=camera(w.ninja.x)",
         "frames",
         "exchanged-fields",
     ),
