@@ -196,7 +196,19 @@ def test_pictures_without_the_library_behind_them(capsys, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "arguments", [["levels", "list"], ["levels", "list", "shipped:mines"], ["estimate"], ["--help"], ["cache", "info"]]
+    "arguments",
+    [
+        ["levels", "list"],
+        ["levels", "list", "shipped:mines"],
+        ["estimate"],
+        ["estimate", "--observations", "all"],
+        ["evaluate", "baseline:random", "--levels", "shipped:chaingun_drones", "--episodes", "2"],
+        ["soak", "--million", "0.001", "--num-envs", "8", "--levels", "shipped:first_steps/walk"],
+        ["demo", "--num-envs", "8", "--steps", "20"],
+        ["--help"],
+        ["cache", "info"],
+    ],
+    ids=" ".join,
 )
 def test_tables_fit_eighty_columns(capsys, monkeypatch, arguments):
     monkeypatch.setenv("COLUMNS", "80")
