@@ -79,11 +79,13 @@ def test_a_closed_stdout_is_an_error(arguments):
     assert (done.returncode, done.stderr) == (2, "npp-env: stdout is closed, there is nowhere to print to\n")
 
 
-def test_a_full_disk_behind_stdout_is_an_error():
+@pytest.mark.parametrize("arguments", [["levels", "list"], ["--help"], ["play", "--help"]])
+def test_a_full_disk_behind_stdout_is_an_error(arguments, monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with open("/dev/full", "w") as full:
-        done = command("levels", "list", stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 2
-    assert "No space left" in done.stderr
+        done = command(*arguments, stdout=full, stderr=subprocess.PIPE)
+    name = " ".join(["npp-env", *(word for word in arguments[:1] if word != "--help")])
+    assert (done.returncode, done.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
 
 
 def never(*_, **__):
