@@ -143,14 +143,14 @@ def test_bars_are_for_terminals(unit, tmp_path):
 
 
 class InterruptedAfter:
-    """Something that works for a while, until the user presses Ctrl-C."""
+    """Something that works for a while, until the user presses Ctrl-C, once."""
 
     def __init__(self, work, calls):
         self.work, self.calls = work, calls
 
     def __call__(self, *arguments, **options):
         self.calls -= 1
-        if self.calls < 0:
+        if self.calls == -1:
             raise KeyboardInterrupt
         return self.work(*arguments, **options)
 
@@ -165,10 +165,15 @@ def test_an_interrupted_video_leaves_nothing_behind(capsys, tmp_path, monkeypatc
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "old")]
 
 
-def test_an_interrupted_profile_keeps_what_it_has(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("part", ["steps", "snapshot"])
+def test_an_interrupted_profile_keeps_what_it_has(capsys, tmp_path, monkeypatch, part):
+    from npp_env import env
     from npp_env.profiling import run as profiling
 
-    monkeypatch.setattr(profiling, "_run_steps", InterruptedAfter(profiling._run_steps, 12))
+    if part == "steps":
+        monkeypatch.setattr(profiling, "_run_steps", InterruptedAfter(profiling._run_steps, 12))
+    else:  # two come before the first step
+        monkeypatch.setattr(env, "memory_report", InterruptedAfter(env.memory_report, 13))
     arguments = ["--profile-frames", "500", "--memory-snapshot-interval", "20", "--cold", "--level", WALK]
     _, err = run(capsys, "profile", *arguments, "-o", tmp_path / "p", code=130)
     assert "interrupted after 240 steps; their reports are written" in err
