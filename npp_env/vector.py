@@ -44,8 +44,9 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
     All states lie in one block of memory, all observations in one set of arrays; physics, rewards, masks, observations
     and restarts run in compiled code without the GIL.
 
-    `info` holds arrays (num_envs,) under the keys of `NppEnv`, the statistics of the episodes among them:
-    `episode_return`, `episode_steps` and `outcome`.
+    `info` holds arrays (num_envs,) under the keys of `NppEnv` that are numbers, the statistics of the episodes among
+    them: `episode_return`, `episode_steps` and `outcome`. In place of `level_name` there are `present_level_names` and
+    `level_names`.
 
     Args:
         num_envs: Number of environments.

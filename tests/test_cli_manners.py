@@ -79,11 +79,13 @@ def test_a_closed_stdout_is_an_error(arguments):
     assert (done.returncode, done.stderr) == (2, "npp-env: stdout is closed, there is nowhere to print to\n")
 
 
-def test_a_full_disk_behind_stdout_is_an_error():
+@pytest.mark.parametrize("arguments", [["levels", "list"], ["--help"], ["play", "--help"]])
+def test_a_full_disk_behind_stdout_is_an_error(arguments, monkeypatch):
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     with open("/dev/full", "w") as full:
-        done = command("levels", "list", stdout=full, stderr=subprocess.PIPE)
-    assert done.returncode == 2
-    assert "No space left" in done.stderr
+        done = command(*arguments, stdout=full, stderr=subprocess.PIPE)
+    name = " ".join(["npp-env", *(word for word in arguments[:1] if word != "--help")])
+    assert (done.returncode, done.stderr) == (2, f"{name}: [Errno 28] No space left on device\n")
 
 
 def never(*_, **__):
@@ -141,14 +143,14 @@ def test_bars_are_for_terminals(unit, tmp_path):
 
 
 class InterruptedAfter:
-    """Something that works for a while, until the user presses Ctrl-C."""
+    """Something that works for a while, until the user presses Ctrl-C, once."""
 
     def __init__(self, work, calls):
         self.work, self.calls = work, calls
 
     def __call__(self, *arguments, **options):
         self.calls -= 1
-        if self.calls < 0:
+        if self.calls == -1:
             raise KeyboardInterrupt
         return self.work(*arguments, **options)
 
@@ -163,10 +165,15 @@ def test_an_interrupted_video_leaves_nothing_behind(capsys, tmp_path, monkeypatc
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [(name, "old")]
 
 
-def test_an_interrupted_profile_keeps_what_it_has(capsys, tmp_path, monkeypatch):
+@pytest.mark.parametrize("part", ["steps", "snapshot"])
+def test_an_interrupted_profile_keeps_what_it_has(capsys, tmp_path, monkeypatch, part):
+    from npp_env import env
     from npp_env.profiling import run as profiling
 
-    monkeypatch.setattr(profiling, "_run_steps", InterruptedAfter(profiling._run_steps, 12))
+    if part == "steps":
+        monkeypatch.setattr(profiling, "_run_steps", InterruptedAfter(profiling._run_steps, 12))
+    else:  # two come before the first step
+        monkeypatch.setattr(env, "memory_report", InterruptedAfter(env.memory_report, 13))
     arguments = ["--profile-frames", "500", "--memory-snapshot-interval", "20", "--cold", "--level", WALK]
     _, err = run(capsys, "profile", *arguments, "-o", tmp_path / "p", code=130)
     assert "interrupted after 240 steps; their reports are written" in err
@@ -196,7 +203,19 @@ def test_pictures_without_the_library_behind_them(capsys, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize(
-    "arguments", [["levels", "list"], ["levels", "list", "shipped:mines"], ["estimate"], ["--help"], ["cache", "info"]]
+    "arguments",
+    [
+        ["levels", "list"],
+        ["levels", "list", "shipped:mines"],
+        ["estimate"],
+        ["estimate", "--observations", "all"],
+        ["evaluate", "baseline:random", "--levels", "shipped:chaingun_drones", "--episodes", "2"],
+        ["soak", "--million", "0.001", "--num-envs", "8", "--levels", "shipped:first_steps/walk"],
+        ["demo", "--num-envs", "8", "--steps", "20"],
+        ["--help"],
+        ["cache", "info"],
+    ],
+    ids=" ".join,
 )
 def test_tables_fit_eighty_columns(capsys, monkeypatch, arguments):
     monkeypatch.setenv("COLUMNS", "80")

@@ -62,34 +62,49 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (0 done, 1 a negative result, 2 a user's mistake, 3 a leak)."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     command = next((word for word in arguments if not word.startswith("-")), None)
+    name = "npp-env" if command is None else f"npp-env {command}"
     if sys.stdout is None:
         # What is printed would be lost without a word.
         print("npp-env: stdout is closed, there is nowhere to print to", file=sys.stderr)
         return USER_ERROR
     try:
-        refuse_nul(arguments)
-        args = build_parser(command).parse_args(arguments)
-        register_environments()
-        with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            code = int(args.run(args))
+        code = _run(arguments, command)
         sys.stdout.flush()
         return code
-    except SystemExit as stop:
-        return int(stop.code or 0)
     except BrokenPipeError:
-        # Who reads the output (head, less) has seen enough. The flush at exit must not complain either.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Who reads the output (head, less) has seen enough.
+        _discard_unwritten()
         return BROKEN_PIPE
     except MemoryError as error:
-        complain(f"npp-env {command}: not enough memory: {error}")
+        complain(f"{name}: not enough memory: {error}")
         return USER_ERROR
     except (NppError, OSError) as error:
-        complain(f"npp-env {command}: {error}")
+        complain(f"{name}: {error}")
+        _discard_unwritten()
         return USER_ERROR
     except KeyboardInterrupt:
-        complain(f"npp-env {command}: interrupted")
+        complain(f"{name}: interrupted")
         return 130
+
+
+def _discard_unwritten() -> None:
+    """What stdout did not take is given up: the flush at exit must not complain of it once more."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(arguments: list[str], command: str | None) -> int:
+    refuse_nul(arguments)
+    try:
+        args = build_parser(command).parse_args(arguments)
+    except SystemExit as stop:
+        return int(stop.code or 0)
+    register_environments()
+    with warnings.catch_warnings():
+        warnings.showwarning = _show_warning
+        return int(args.run(args))
 
 
 def refuse_nul(arguments: Sequence[str]) -> None:

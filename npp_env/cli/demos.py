@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, add_json, add_no_progress, add_threads, whole_number
-from npp_env.cli.printing import complain, say, say_data
+from npp_env.cli.printing import complain, say, say_data, say_table
 from npp_env.cli.work import add_work_arguments, work_on, workers
 from npp_env.errors import printable
 
@@ -136,7 +136,9 @@ def show_info(args: argparse.Namespace) -> int:
         say_data(report)
         return 0
     say(f"{args.folder}: {len(files):,} episodes, {files.steps:,} steps, {files.nbytes:,} bytes")
-    say(f"levels {files.config.levels}, frame_skip {files.config.frame_skip}")
+    levels = files.config.levels
+    say_table([("levels", levels if isinstance(levels, str) else ", ".join(levels))])
+    say(f"frame_skip {files.config.frame_skip}")
     say(f"{'level':<40} {'start':>6} {'perturbed':>10} {'won':>6} {'steps':>8}")
     for name, row in by_level.items():
         say(f"{name:<40} {row['start']:>6} {row['perturbed']:>10} {row['won']:>6} {row['steps']:>8,}")

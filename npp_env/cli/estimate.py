@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = ("ppo", "a2c", "trpo", "maskable_ppo", "dqn", "qrdqn", "sac", "td3", "ddpg", "tqc")
 """Those that `npp_env.rollouts.estimate` knows."""
-HEADER = ("storage", "bytes each", "buffer", "peak", "", "how")
+HEADER = ("storage", "bytes each", "buffer", "peak", "")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -62,7 +62,6 @@ def table_rows(demand: Demand, choices: list[StorageChoice], free: Headroom) -> 
                 format_bytes(demand.total_bytes(choice)),
                 format_bytes(peak),
                 "fits" if peak <= free.free_bytes else "too large",
-                choice.how,
             )
         )
     return rows
@@ -115,9 +114,11 @@ def _print_table(demand: Demand, config: EnvironmentConfig, choices: list[Storag
     else:
         what = f"a replay of {demand.transitions:,} transitions, next observations included"
     say(f"{demand.algorithm}: {what}")
-    say(f"observations: {', '.join(config.observation.keys)}")
+    say_table([("observations:", ", ".join(config.observation.keys))])
     say(f"free memory: {format_bytes(free.free_bytes)} of {format_bytes(free.limit_bytes)} ({free.source})\n")
     say_table([HEADER, *table_rows(demand, choices, free)], right=(1, 2, 3))
+    say()
+    say_table([("storage", "how"), *((choice.name, choice.how) for choice in choices)])
     if demand.is_rollout:
         say("\npeak: SB3 copies the largest array of a rollout once more before training.")
     else:

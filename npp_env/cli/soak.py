@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_json, add_no_progress, number, whole_number
 from npp_env.cli.measuring import LEAK, add_min_free, guard_of
-from npp_env.cli.printing import say, say_data
+from npp_env.cli.printing import format_table, say, say_data, terminal_width
 from npp_env.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -115,15 +115,13 @@ def _progress(title: str, total: int, unit: str, wanted: bool) -> Any:
 
 
 def _table(results: list[SoakResult]) -> str:
-    lines = [
-        "| preset | steps | episodes | won | died | levels seen | at start | at end | growth per million | verdict |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-    ]
+    played: list[tuple[str, ...]] = [("preset", "steps", "episodes", "won", "died", "levels seen")]
+    memory: list[tuple[str, ...]] = [("preset", "at start", "at end", "growth per million", "verdict")]
     for r in results:
-        lines.append(
-            f"| {r.preset} | {r.steps:,} | {r.episodes:,} | {r.wins:,} | {r.deaths:,} | {r.levels_seen} | "
-            f"{r.first_bytes / 1e6:.2f} MB | {r.last_bytes / 1e6:.2f} MB | "
-            f"{r.fit.slope_per_1k * 1000 / 1024:+.2f} KB | {r.verdict} |"
-        )
-    lines += [f"{r.preset}: {r.reason}" for r in results]
-    return "\n".join(lines)
+        counts = (r.steps, r.episodes, r.wins, r.deaths, r.levels_seen)
+        played.append((r.preset, *(f"{count:,}" for count in counts)))
+        sizes = (f"{r.first_bytes / 1e6:.2f} MB", f"{r.last_bytes / 1e6:.2f} MB")
+        memory.append((r.preset, *sizes, f"{r.fit.slope_per_1k * 1000 / 1024:+.2f} KB", r.verdict))
+    lines = [*format_table(played, terminal_width(), right=range(1, 6)), ""]
+    lines += [*format_table(memory, terminal_width(), right=range(1, 4)), ""]
+    return "\n".join([*lines, *(f"{r.preset}: {r.reason}" for r in results)])

@@ -166,18 +166,18 @@ def profile_loop(
         interrupted = False
         done, begin = 0, time.perf_counter()
         tensor_interval = snapshot_interval * math.ceil(steps / snapshot_interval / (MAX_TENSOR_READINGS - 1))
-        while done < steps:
-            count = min(snapshot_interval, steps - done)
-            observer.observe(done, with_tensors=done % tensor_interval == 0)
-            if guard is not None and not guard.check():
-                break
-            try:
+        # An interrupt may come during a snapshot as well, which takes longer than the steps between two of them.
+        try:
+            while done < steps:
+                count = min(snapshot_interval, steps - done)
+                observer.observe(done, with_tensors=done % tensor_interval == 0)
+                if guard is not None and not guard.check():
+                    break
                 _run_steps(step_callable, count, profiler)
-            except KeyboardInterrupt:
-                interrupted = True
-                break
-            done += count
-            advance(count)
+                done += count
+                advance(count)
+        except KeyboardInterrupt:
+            interrupted = True
         observer.observe(done, with_tensors=True)
         seconds = time.perf_counter() - begin
         sites = SiteLedger().growth_since(first_sites) if first_sites is not None else []
