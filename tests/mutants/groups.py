@@ -16,7 +16,14 @@ GOLDEN: Step = ("tests/sim/test_golden.py",)
 STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
 MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
 LASERS: Step = ("tests/sim/test_lasers.py",)
-SHOOTERS: Step = ("tests/sim/test_shooters.py", "tests/sim/test_sight.py", "tests/sim/test_shooters_reading.py")
+SHOOTERS: Step = (
+    "tests/sim/test_shooters.py",
+    "tests/sim/test_rockets.py",
+    "tests/sim/test_gauss_turrets.py",
+    "tests/sim/test_gun_drones.py",
+    "tests/sim/test_sight.py",
+    "tests/sim/test_shooters_reading.py",
+)
 HUNTERS: Step = ("tests/sim/test_hunters.py", "tests/sim/test_hunters_reading.py")
 NINJA: Step = ("tests/sim/test_ninja.py", "tests/sim/test_wall_tables.py")
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
