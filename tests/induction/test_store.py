@@ -35,7 +35,7 @@ ROOT = Path(__file__).parents[2]
 HORIZON = 4
 
 
-def compute(directory, resources=None, memory_budget=None, dtype="float64"):
+def compute(directory, resources=None, memory_budget=None, dtype="float64", beta=5.0):
     world = RockWorld(SMALL_MAP)
     resources = resources or Resources(slice_states=100)
     prior = compute_human_policy_prior(
@@ -43,7 +43,7 @@ def compute(directory, resources=None, memory_budget=None, dtype="float64"):
         human_agent_indices=world.humans,
         goals=world.cell_goals(),
         horizon=HORIZON,
-        parameters=HumanParameters(5.0, 0.9),
+        parameters=HumanParameters(beta, 0.9),
         directory=directory,
         resources=resources,
         memory_budget=memory_budget,
@@ -207,17 +207,8 @@ def test_a_folder_for_something_else(tmp_path):
     before = contents(tmp_path)
     with pytest.raises(ForeignStoreError, match="model is"):
         build_transitions(RockWorld(), 1, tmp_path / "transitions", BuildOptions(slice_states=100))
-    world = RockWorld(SMALL_MAP)
     with pytest.raises(ForeignStoreError, match=r"beta is \[5.0, 5.0\], asked for is \[10.0, 10.0\]"):
-        compute_human_policy_prior(
-            world,
-            human_agent_indices=world.humans,
-            goals=world.cell_goals(),
-            horizon=HORIZON,
-            parameters=HumanParameters(10.0, 0.9),
-            directory=tmp_path,
-            resources=Resources(slice_states=100),
-        )
+        compute(tmp_path, beta=10.0)
     assert contents(tmp_path) == before
 
 
