@@ -96,6 +96,16 @@ def test_every_room_is_listed():
     assert folders | modules == set(RANK)
 
 
+def test_the_page_of_the_design_shows_the_rooms_in_this_order():
+    text = (PACKAGE.parent / "docs" / "design.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (`.*`) \|", text, re.MULTILINE)
+    shown = [[name.removesuffix("/").removesuffix(".py") for name in re.findall(r"`([^`]+)`", row)] for row in rows]
+    ranks = [RANK[f"npp_env.{name}"] for row in shown for name in row if name != "vector"]
+    assert ranks == sorted(ranks, reverse=True)
+    rooms = {name.removeprefix("npp_env.") for name in RANK} - {"npp_env", "__main__"}
+    assert {name for row in shown for name in row} == rooms
+
+
 def test_the_test_sees_what_it_should(tmp_path):
     assert rank_of("npp_env.sim.kernel") < rank_of("npp_env.graph") < rank_of("npp_env.render.frames")
     assert rank_of("npp_env.observe.spec") < rank_of("npp_env.env") < rank_of("npp_env.cli.demo")

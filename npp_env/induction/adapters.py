@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError
 from npp_env.induction.errors import InductionError
-from npp_env.induction.model import Expansion
+from npp_env.induction.model import Expansion, Model
 from npp_env.level.cache_file import checksum
 
 TransitionProbabilities = Callable[[bytes, int], Iterable[tuple[float, bytes]]]
+Transition = tuple[int, bytes, float, float]
+"""Action, successor, probability, reward."""
 
 
 class ExplicitModel:
@@ -58,20 +60,12 @@ class ExplicitModel:
 
     def expand(self, states: NDArray[np.uint8]) -> Expansion:
         """See `Model`."""
-        counts: list[int] = []
-        actions: list[int] = []
-        successors: list[bytes] = []
-        probabilities: list[float] = []
-        for state in states:
-            plain, before = state.tobytes(), len(actions)
-            for action in range(self.action_count):
-                for probability, successor in self._probabilities(plain, action):
-                    actions.append(action)
-                    successors.append(successor)
-                    probabilities.append(probability)
-            counts.append(len(actions) - before)
-        rows = _rows(successors, self.state_bytes, self.name)
-        return Expansion(np.array(counts), np.array(actions, np.int64), rows, np.array(probabilities, np.float64))
+        return _expansion(self, states, self._follow, rewarded=False)
+
+    def _follow(self, state: bytes) -> Iterator[Transition]:
+        for action in range(self.action_count):
+            for probability, successor in self._probabilities(state, action):
+                yield action, successor, probability, 0.0
 
 
 class TableModel:
@@ -189,22 +183,12 @@ class EnvironmentModel:
 
     def expand(self, states: NDArray[np.uint8]) -> Expansion:
         """See `Model`."""
-        counts: list[int] = []
-        actions: list[int] = []
-        successors: list[bytes] = []
-        chances: list[float] = []
-        rewards: list[float] = []
-        for state in states:
-            plain, before = state.tobytes(), len(actions)
-            for action in range(self.action_count) if plain[0] == _RUNNING else ():
-                for successor, (drawn, reward) in self._tried(plain, action).items():
-                    actions.append(action)
-                    successors.append(successor)
-                    chances.append(drawn / self._samples)
-                    rewards.append(reward / drawn)
-            counts.append(len(actions) - before)
-        rows = _rows(successors, self.state_bytes, self.name)
-        return Expansion(np.array(counts), np.array(actions, np.int64), rows, np.array(chances), np.array(rewards))
+        return _expansion(self, states, self._follow, rewarded=True)
+
+    def _follow(self, state: bytes) -> Iterator[Transition]:
+        for action in range(self.action_count) if state[0] == _RUNNING else ():
+            for successor, (drawn, reward) in self._tried(state, action).items():
+                yield action, successor, drawn / self._samples, reward / drawn
 
     def _tried(self, state: bytes, action: int) -> dict[bytes, tuple[int, float]]:
         """What came of an action: how often, and all rewards together."""
@@ -222,6 +206,23 @@ class EnvironmentModel:
             times, total = found.get(successor, (0, 0.0))
             found[successor] = (times + 1, total + float(reward))
         return found
+
+
+def _expansion(
+    model: Model, states: NDArray[np.uint8], follow: Callable[[bytes], Iterable[Transition]], rewarded: bool
+) -> Expansion:
+    """The transitions that `follow` tells of each state, with or without their rewards."""
+    counts: list[int] = []
+    found: list[Transition] = []
+    for state in states:
+        before = len(found)
+        found += follow(state.tobytes())
+        counts.append(len(found) - before)
+    rows = _rows([successor for _, successor, _, _ in found], model.state_bytes, model.name)
+    actions = np.array([action for action, _, _, _ in found], np.int64)
+    chances = np.array([chance for _, _, chance, _ in found], np.float64)
+    rewards = np.array([reward for _, _, _, reward in found], np.float64) if rewarded else None
+    return Expansion(np.array(counts), actions, rows, chances, rewards)
 
 
 def _rows(states: Sequence[bytes], width: int, name: str) -> NDArray[np.uint8]:

@@ -33,7 +33,12 @@ END_COLOURS = {
     NodeKind.LOCKED_DOOR_SWITCH: (200, 60, 60),
     NodeKind.TRAP_DOOR_SWITCH: (220, 140, 30),
 }
-_END_RADIUS_PX = {NodeKind.EXIT_SWITCH: 6, NodeKind.EXIT: 12}
+_END_RADIUS_PX = {
+    NodeKind.EXIT_SWITCH: 6,
+    NodeKind.EXIT: 12,
+    NodeKind.LOCKED_DOOR_SWITCH: 5,
+    NodeKind.TRAP_DOOR_SWITCH: 5,
+}
 SPAWN = (20, 20, 20)
 
 
@@ -156,7 +161,7 @@ def _draw_ends(image: NDArray[np.uint8], level: Level, graph: NavigationGraph) -
         kind = NodeKind(int(graph.node_kind[node]))
         if kind in END_COLOURS:
             place = (round(float(graph.node_x[node])), round(float(graph.node_y[node])))
-            cv2.circle(image, place, _END_RADIUS_PX.get(kind, 5), END_COLOURS[kind], cv2.FILLED, cv2.LINE_AA)
-            cv2.circle(image, place, _END_RADIUS_PX.get(kind, 5), _ARROW, 1, cv2.LINE_AA)
+            cv2.circle(image, place, _END_RADIUS_PX[kind], END_COLOURS[kind], cv2.FILLED, cv2.LINE_AA)
+            cv2.circle(image, place, _END_RADIUS_PX[kind], _ARROW, 1, cv2.LINE_AA)
     x, y = level.spawn
     cv2.circle(image, (round(x), round(y)), 10, SPAWN, 2, cv2.LINE_AA)

@@ -11,12 +11,23 @@ SHAPING: Step = ("tests/reference/test_shaping.py",)
 REWARDS: Step = ("tests/reference/test_rewards.py",)
 EPISODES: Step = ("tests/reference/test_info.py", "tests/reference/test_episodes.py")
 GRAPHS: Step = ("tests/reference/test_graph_cases.py", "tests/reference/test_graph.py")
-LAYOUTS: Step = ("tests/reference/test_layouts.py",)
+LAYOUTS: Step = (
+    "tests/reference/test_layouts.py",
+    "tests/reference/test_decoding.py",
+    "tests/reference/test_packing.py",
+)
 GOLDEN: Step = ("tests/sim/test_golden.py",)
 STILL: Step = ("tests/sim/test_reach.py", "tests/sim/test_entities.py")
 MOVING: Step = ("tests/sim/test_pushes.py", "tests/sim/test_movers.py", "tests/sim/test_death_balls.py")
 LASERS: Step = ("tests/sim/test_lasers.py",)
-SHOOTERS: Step = ("tests/sim/test_shooters.py", "tests/sim/test_sight.py", "tests/sim/test_shooters_reading.py")
+SHOOTERS: Step = (
+    "tests/sim/test_shooters.py",
+    "tests/sim/test_rockets.py",
+    "tests/sim/test_gauss_turrets.py",
+    "tests/sim/test_gun_drones.py",
+    "tests/sim/test_sight.py",
+    "tests/sim/test_shooters_reading.py",
+)
 HUNTERS: Step = ("tests/sim/test_hunters.py", "tests/sim/test_hunters_reading.py")
 NINJA: Step = ("tests/sim/test_ninja.py", "tests/sim/test_wall_tables.py")
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
@@ -58,6 +69,13 @@ GROUPS: dict[str, tuple[Step, ...]] = {
         ("tests/induction/test_two_phases.py", "-k", "random or power"),
         ("tests/induction/test_optimal.py",),
     ),
-    "induction-store": (("tests/induction/test_store.py", "-k", "hash or known or numbers or damage or killed"),),
+    "induction-store": (
+        (
+            "tests/induction/test_store.py",
+            "tests/induction/test_building.py",
+            "-k",
+            "hash or known or numbers or damage or killed",
+        ),
+    ),
     "sim": (GOLDEN, (*NINJA, *STILL, *MOVING), LASERS),
 }

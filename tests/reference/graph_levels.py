@@ -103,6 +103,17 @@ def state_of(env, i=0):
     return env._engine.states[i][: env._episodes.resources_of(i).handle.state_bytes].copy()
 
 
+def rows_of_play(env, actions, held):
+    """Rows of the `state` layout, and the states that they are of, at the start and after each action."""
+    rows, states = [env.reset(seed=0)[0]], [state_of(env)]
+    for action in actions:
+        for _ in range(held):
+            row, *_ = env.step(action)
+        rows.append(row)
+        states.append(state_of(env))
+    return np.stack(rows), states
+
+
 def put(env, state):
     """Bring an environment into a state of its present level."""
     env.set_state(resealed_block(env.get_state()[: HEADER_BYTES + 8] + bytes(state), HEADER_BYTES))

@@ -19,6 +19,7 @@ from reference.graph_levels import (
     moments_of_a_win,
     observed,
     put,
+    rows_of_play,
     state_of,
     trap_and_key,
     vault,
@@ -162,14 +163,8 @@ def test_a_capacity_that_is_too_small_cuts(capacity):
 def test_the_decoder_writes_the_same():
     level, capacity = CAVES["one_exit"], (700, 6000)
     env = make_env(level, capacity, layout="state")
-    vector, _ = env.reset(seed=0)
-    vectors, states = [vector], [state_of(env)]
-    for action in (2, 5, 5, 1, 4):
-        for _ in range(6):
-            vector, *_ = env.step(action)
-        vectors.append(vector)
-        states.append(state_of(env))
-    decoded = ObservationDecoder(env.config, [level]).decode(np.stack(vectors))
+    rows, states = rows_of_play(env, (2, 5, 5, 1, 4), 6)
+    decoded = ObservationDecoder(env.config, [level]).decode(rows)
     for number, state in enumerate(states):
         for key in KEYS:
             check_static(key, np.asarray(decoded[key][number]), level, capacity)

@@ -20,6 +20,7 @@ from reference.graph_levels import (
     moments_of_a_win,
     observed,
     put,
+    rows_of_play,
     state_of,
     trap_and_key,
     vault,
@@ -172,14 +173,8 @@ def test_after_death():
 def test_the_decoder_writes_the_same():
     level = CAVES["one_exit"]
     env = make_env(level, layout="state")
-    vector, _ = env.reset(seed=0)
-    vectors, states = [vector], [state_of(env)]
-    for action in (2, 5, 5, 1, 4, 0):
-        for _ in range(8):
-            vector, *_ = env.step(action)
-        vectors.append(vector)
-        states.append(state_of(env))
-    decoded = ObservationDecoder(env.config, [level]).decode(np.stack(vectors))[KEY]
+    rows, states = rows_of_play(env, (2, 5, 5, 1, 4, 0), 8)
+    decoded = ObservationDecoder(env.config, [level]).decode(rows)[KEY]
     for found, state in zip(np.asarray(decoded), states, strict=True):
         check_row(found, level, scene_of(level, state))
 

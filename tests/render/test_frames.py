@@ -172,7 +172,7 @@ def test_a_gauss_turret_shows_its_aim_and_in_one_tick_its_shot():
         assert aim == (simulation.movers["u"][0], simulation.movers["v"][0])
         if shot is not None:
             shots.append((tick, shot))
-    # As test_shooters.py has it: fired in tick 42, again 15 to recover, 26 to follow and 15 to fire later.
+    # As test_gauss_turrets.py has it: fired in tick 42, again 15 to recover, 26 to follow and 15 to fire later.
     assert shots == [(42 + 56 * k, (1032.0, 300.0)) for k in range(3)]
 
 

@@ -9,7 +9,7 @@ from npp_env.sim import Simulation
 from npp_env.sim.structs import CHASER_CALM, CHASER_CHASING, FOLLOWER_ACTIVE, FOLLOWER_ASLEEP, FOLLOWER_TOUCHED
 from npp_env.sim.structs import FOLLOWER_WAITING as WAITING
 from sim.rooms import room
-from sim.test_shooters import CELEBRATING, DEAD, lives, place, tick, ticks
+from sim.shooting import CELEBRATING, DEAD, lives, place, tick, ticks
 
 CHASER, EVIL, ZAP = 15, 22, 14
 RIGHT, DOWN, LEFT, UP = 0, 2, 4, 6

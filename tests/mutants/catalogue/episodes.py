@@ -12,22 +12,12 @@ ENVIRONMENT = "npp_env/env.py"
 EPISODES = "npp_env/runtime/episodes.py"
 ARGUMENTS = "npp_env/runtime/arguments.py"
 RESOURCES = "npp_env/runtime/level_resources.py"
-ROWS = "npp_env/runtime/episode_rows.pyx"
 SAMPLING = "npp_env/runtime/sampling.py"
 SAVED = "npp_env/runtime/saved_state.py"
 VECTOR = "npp_env/vector.py"
 VECTOR_INFOS = "npp_env/runtime/vector_infos.py"
 
 FAULTS = [
-    Fault("left-and-right-exchanged", ROWS, "(0x351240 >>", "(0x351420 >>", "episodes", "exchanged-fields"),
-    Fault(
-        "time-limit-a-tick-late",
-        ROWS,
-        "slot.limit_frames > 0 and ninja.frame >= slot.limit_frames",
-        "slot.limit_frames > 0 and ninja.frame > slot.limit_frames",
-        "episodes",
-        "off-by-one",
-    ),
     Fault(
         "automatic-limit-counts-solid-tiles",
         EPISODES,
@@ -35,56 +25,6 @@ FAULTS = [
         "level.tiles == 1",
         "episodes",
         "dropped-condition",
-    ),
-    Fault(
-        "truncated-although-it-ended",
-        ROWS,
-        "self.terminated_base[i] == 0 and slot.limit_frames > 0",
-        "slot.limit_frames > 0",
-        "episodes",
-        "dropped-condition",
-    ),
-    Fault(
-        "steps-counted-in-ticks",
-        ROWS,
-        "slot.episode_steps += 1",
-        "slot.episode_steps += self.frame_skip",
-        "episodes",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "return-goes-on-after-a-restart",
-        ROWS,
-        "slot.episode_return = 0.0",
-        "slot.episode_return += 0.0",
-        "episodes",
-        "dropped-condition",
-    ),
-    Fault("steps-begin-at-one", ROWS, "slot.episode_steps = 0", "slot.episode_steps = 1", "episodes", "off-by-one"),
-    Fault(
-        "return-of-the-last-step",
-        ROWS,
-        "slot.episode_return += self.reward_base[i]",
-        "slot.episode_return = self.reward_base[i]",
-        "episodes",
-        "dropped-condition",
-    ),
-    Fault(
-        "victory-does-not-end",
-        ROWS,
-        "self.terminated_base[i] = is_over(ninja)",
-        "self.terminated_base[i] = ninja.state == 6",
-        "episodes",
-        "dropped-condition",
-    ),
-    Fault(
-        "beginning-is-played",
-        ROWS,
-        "if slot.fresh:",
-        "if slot.fresh and self.ended_base[i]:",
-        "episodes",
-        "dropped-condition",
-        within="advance_one",
     ),
     Fault(
         "doors-are-not-noticed",
@@ -96,30 +36,6 @@ FAULTS = [
         within="door_digest",
     ),
     Fault(
-        "limit-and-steps-exchanged-in-rows",
-        ROWS,
-        "row.limit_frames = slot.limit_frames\n        row.episode_steps = slot.episode_steps",
-        "row.limit_frames = slot.episode_steps\n        row.episode_steps = slot.limit_frames",
-        "episodes",
-        "exchanged-fields",
-    ),
-    Fault(
-        "time-left-of-another-limit",
-        ROWS,
-        "view.limit_frames = self.slot_base[i].limit_frames",
-        "view.limit_frames = self.slot_base[i].gold_total",
-        "episodes",
-        "exchanged-fields",
-    ),
-    Fault(
-        "gold-left-of-another-total",
-        ROWS,
-        "view.gold_total = self.slot_base[i].gold_total",
-        "view.gold_total = self.slot_base[i].limit_frames",
-        "episodes",
-        "exchanged-fields",
-    ),
-    Fault(
         "states-lost-when-room-is-made",
         ENGINE,
         "states[:, : self.stride] = self.states",
@@ -127,7 +43,6 @@ FAULTS = [
         "episodes",
         "wrong-index",
     ),
-    Fault("jump-to-the-left-is-plain", ROWS, "(0x351240 >>", "(0x311240 >>", "episodes", "neighbouring-constant"),
     Fault(
         "automatic-limit-of-five-ticks-a-tile", EPISODES, "600 + 4 *", "600 + 5 *", "episodes", "neighbouring-constant"
     ),
@@ -287,23 +202,6 @@ FAULTS = [
         within="final_infos",
     ),
     Fault(
-        "second-phase-needs-two-switches",
-        ROWS,
-        "= ninja.switches > 0",
-        "= ninja.switches > 1",
-        "episodes",
-        "off-by-one",
-    ),
-    Fault(
-        "out-of-time-after-a-reset",
-        ROWS,
-        "self.truncated_base[i] = 0",
-        "self.truncated_base[i] = 1",
-        "episodes",
-        "sign",
-        within="restart_one",
-    ),
-    Fault(
         "steps-taken-for-ticks",
         VECTOR,
         "max_episode_steps * self.config.frame_skip",
@@ -318,14 +216,6 @@ FAULTS = [
         ".prepare(self._episodes, chosen[0])",
         "episodes",
         "wrong-index",
-    ),
-    Fault(
-        "frame-and-gold-exchanged",
-        ROWS,
-        "self.results.gold[i] = ninja.gold",
-        "self.results.gold[i] = ninja.frame",
-        "episodes",
-        "exchanged-fields",
     ),
     Fault(
         "saved-limit-and-steps-exchanged",
@@ -417,22 +307,6 @@ FAULTS = [
         "swapped-arguments",
     ),
     Fault(
-        "out-of-time-not-reported",
-        ROWS,
-        "OUT_OF_TIME if self.truncated_base[i] else",
-        "OUT_OF_TIME if self.terminated_base[i] else",
-        "episodes",
-        "exchanged-fields",
-    ),
-    Fault(
-        "flags-exchanged-in-results",
-        ROWS,
-        "self.results.terminated[i] = self.terminated_base[i]",
-        "self.results.terminated[i] = self.truncated_base[i]",
-        "episodes",
-        "exchanged-fields",
-    ),
-    Fault(
         "results-overwritten-while-held",
         "npp_env/runtime/step_results.pyx",
         "Py_REFCNT(self.block) == self.references",
@@ -447,14 +321,6 @@ FAULTS = [
         "= count * (k + 1) // parts - 1",
         "threads",
         "off-by-one",
-    ),
-    Fault(
-        "second-half-forgotten-where-doors-changed",
-        ROWS,
-        "fetch_add(&self.n_unfinished, 1)",
-        "fetch_add(&self.n_unfinished, 0)",
-        "episodes",
-        "dropped-condition",
     ),
     Fault(
         "actions-of-the-next-environment",

@@ -6,20 +6,12 @@ from ..faults import Fault
 
 BUILDER = "npp_env/graph/builder.py"
 CONTACTS = "npp_env/graph/contacts.pyx"
-DIJKSTRA = "npp_env/graph/dijkstra.pyx"
-DISTANCES = "npp_env/graph/distances.py"
-DOORS = "npp_env/sim/doors.py"
 EDGES = "npp_env/graph/edges.py"
-FEATURES = "npp_env/observe/graph_features.pyx"
-FLOOD = "npp_env/graph/flood.pyx"
 FREE_SPACE = "npp_env/graph/free_space.py"
-HANDLES = "npp_env/observe/path_handles.py"
 IMAGES = "npp_env/graph/images.pyx"
-NAVIGATION = "npp_env/graph/navigation.py"
 NODES = "npp_env/graph/nodes.py"
 PIECES = "npp_env/graph/pieces.pyx"
 ONE_WAYS = "npp_env/graph/one_ways.py"
-PATHS = "npp_env/observe/path_features.pyx"
 
 FAULTS = [
     Fault(
@@ -209,14 +201,6 @@ FAULTS = [
         "dropped-condition",
     ),
     Fault(
-        "flood-passes-closed-gates",
-        FLOOD,
-        "self.closed[gate] == 0:\n                    self.visit",
-        "True:\n                    self.visit",
-        "graph",
-        "dropped-condition",
-    ),
-    Fault(
         "surfaces-stop-from-below",
         CONTACTS,
         "under[y2, x2] != 0:",
@@ -300,91 +284,6 @@ FAULTS = [
         "graph",
         "sign",
     ),
-    Fault(
-        "exits-read-from-the-bits-of-doors",
-        DISTANCES,
-        '"little") >> graph.door_count',
-        '"little")',
-        "graph",
-        "wrong-index",
-        within="_opened_exits",
-    ),
-    Fault(
-        "closed-exits-are-goals", DISTANCES, "exits[opened] if opened else exits", "exits", "graph", "dropped-condition"
-    ),
-    Fault("way-out-by-the-bit-of-a-door", DISTANCES, "1 << (graph.door_count + k)", "1 << k", "graph", "wrong-index"),
-    Fault(
-        "behind-doors-counts-as-reachable",
-        DISTANCES,
-        "(reachable == 0)] = AFTER_OPENING",
-        "(reachable == 0)] = DIRECTLY",
-        "graph",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "share-of-all-nodes",
-        DISTANCES,
-        "directly / max(graph.lattice_count, 1)",
-        "directly / max(graph.node_count, 1)",
-        "graph",
-        "wrong-index",
-    ),
-    Fault(
-        "plan-of-the-spawn-ends-at-the-switch",
-        DISTANCES,
-        "_value(plan, spawn)",
-        "_value(switch, spawn)",
-        "shaping",
-        "exchanged-fields",
-    ),
-    Fault(
-        "ways-backwards-through-one-ways",
-        DISTANCES,
-        "group_edges(graph.node_count, target, source, length)",
-        "group_edges(graph.node_count, source, target, length)",
-        "graph",
-        "swapped-arguments",
-    ),
-    Fault(
-        "few-doors-opened-in-order",
-        DISTANCES,
-        "MAX_ORDERED_DOORS = 5",
-        "MAX_ORDERED_DOORS = 2",
-        "graph",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "touching-an-end-costs-nothing",
-        DISTANCES,
-        "distance[touching] + passages.back.length[edges]",
-        "distance[touching]",
-        "graph",
-        "dropped-condition",
-    ),
-    Fault(
-        "way-on-counted-from-the-switch",
-        DISTANCES,
-        "children.distance(doors, name)[touching]",
-        "children.distance(doors, name)[passages.target[edges]]",
-        "graph",
-        "wrong-index",
-    ),
-    Fault(
-        "no-hop-to-the-switch-of-a-door",
-        DISTANCES,
-        "np.where(hop == NO_NODE, first_hop, hop)",
-        "hop",
-        "graph",
-        "dropped-condition",
-    ),
-    Fault(
-        "last-edge-of-a-node-left-out",
-        DIJKSTRA,
-        "range(start[node], start[node + 1])",
-        "range(start[node], start[node + 1] - 1)",
-        "graph",
-        "off-by-one",
-    ),
     Fault("diagonal-steps-cost-eight", IMAGES, "DIAGONAL = 7", "DIAGONAL = 8", "graph", "neighbouring-constant"),
     Fault(
         "pieces-do-not-touch-up-to-the-right",
@@ -395,201 +294,11 @@ FAULTS = [
         "dropped-condition",
     ),
     Fault(
-        "flag-bits-of-doors-and-exits-exchanged",
-        DOORS,
-        'SWITCHED_EXIT - switched["switched"]',
-        'switched["switched"] - 1',
-        "paths",
-        "exchanged-fields",
-    ),
-    Fault(
-        "one-open-door-of-a-gate-is-enough", NAVIGATION, "logical_and.reduceat", "logical_or.reduceat", "graph", "sign"
-    ),
-    Fault(
-        "networkx-edges-transposed",
-        NAVIGATION,
-        "dx, dy, length = (float",
-        "dy, dx, length = (float",
-        "graph",
-        "exchanged-fields",
-    ),
-    Fault(
-        "paths-of-the-first-doors-for-all",
-        HANDLES,
-        "key = (level.hash, doors)",
-        "key = (level.hash, 0)",
-        "paths",
-        "dropped-condition",
-    ),
-    Fault(
-        "plan-of-the-spawn-is-the-way-to-the-switch",
-        HANDLES,
-        "float(fields.spawn_plan_distance)",
-        "float(fields.spawn_switch_distance)",
-        "shaping",
-        "exchanged-fields",
-    ),
-    Fault(
-        "hops-to-the-exit-from-the-plan",
-        PATHS,
-        'locate(arrays, "exit_next", np.uint16)',
-        'locate(arrays, "plan_next", np.uint16)',
-        "paths",
-        "exchanged-fields",
-    ),
-    Fault(
-        "node-dy-by-the-width",
-        FEATURES,
-        "(p.node_y[i] - y) / 600.0",
-        "(p.node_y[i] - y) / 1056.0",
-        "graph-features",
-        "neighbouring-constant",
-    ),
-    Fault("node-dx-away-from-it", FEATURES, "p.node_x[i] - x", "x - p.node_x[i]", "graph-features", "sign"),
-    Fault(
-        "node-distance-of-the-other-phase",
-        FEATURES,
-        "p.exit_distance[i] if taken else p.plan_distance[i]",
-        "p.plan_distance[i] if taken else p.exit_distance[i]",
-        "graph-features",
-        "exchanged-fields",
-    ),
-    Fault(
-        "node-kind-over-seven",
-        FEATURES,
-        "KIND_SCALE = 8.0",
-        "KIND_SCALE = 7.0",
-        "graph-features",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "unreachable-nodes-are-near",
-        FEATURES,
-        "if d < UNREACHABLE else 1.0",
-        "if d < UNREACHABLE else 0.0",
-        "graph-features",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "nodes-behind-doors-never-reachable",
-        FEATURES,
-        "0.5 if p.reachable[i] == 2 else 0.0",
-        "0.0",
-        "graph-features",
-        "dropped-condition",
-    ),
-    Fault(
-        "ninja-a-node-further",
-        FEATURES,
-        "NODE_FEATURES * here + HERE",
-        "NODE_FEATURES * (here + 1) + HERE",
-        "graph-features",
-        "off-by-one",
-    ),
-    Fault(
-        "node-offsets-exchanged",
-        FEATURES,
-        "= dy[p.place_of_y[i]]",
-        "= dx[p.place_of_x[i]]",
-        "graph-features",
-        "exchanged-fields",
-    ),
-    Fault(
-        "node-x-by-the-place-of-y",
-        FEATURES,
-        "= dx[p.place_of_x[i]]",
-        "= dx[p.place_of_y[i]]",
-        "graph-features",
-        "wrong-index",
-    ),
-    Fault(
         "places-x-y-exchanged",
         "npp_env/graph/builder.py",
         '"place_y": np.resize(ys, count)',
         '"place_y": np.resize(xs, count)',
         "graph-features",
         "exchanged-fields",
-    ),
-    Fault(
-        "the-node-left-stays-marked",
-        FEATURES,
-        "NODE_FEATURES * view.held.here + HERE",
-        "NODE_FEATURES * here + HERE",
-        "kept-graphs",
-        "exchanged-fields",
-    ),
-    Fault(
-        "graph-kept-after-a-door",
-        FEATURES,
-        "view.held.serial != p.serial",
-        "view.held.graph != p.graph",
-        "kept-graphs",
-        "exchanged-fields",
-    ),
-    Fault(
-        "graph-kept-after-the-switch",
-        FEATURES,
-        " or view.held.taken != taken",
-        "",
-        "kept-graphs",
-        "dropped-condition",
-    ),
-    Fault(
-        "edges-of-a-larger-level-stay",
-        FEATURES,
-        "else view.held.edges",
-        "else edge_count(view)",
-        "kept-graphs",
-        "exchanged-fields",
-    ),
-    Fault(
-        "rows-of-nodes-behind-the-last-stay",
-        FEATURES,
-        "count * NODE_FEATURES, nodes_held",
-        "(count + 1) * NODE_FEATURES, nodes_held",
-        "graph-features",
-        "off-by-one",
-        within="write_node_feats",
-    ),
-    Fault(
-        "edges-over-a-half-cell",
-        FEATURES,
-        "EDGE_SCALE = 24.0",
-        "EDGE_SCALE = 12.0",
-        "graph-features",
-        "neighbouring-constant",
-    ),
-    Fault(
-        "edge-dy-by-the-x-of-its-source",
-        FEATURES,
-        "p.node_y[p.edge_target[i]] - p.node_y[node]",
-        "p.node_y[p.edge_target[i]] - p.node_x[node]",
-        "graph-features",
-        "wrong-index",
-    ),
-    Fault(
-        "edges-to-the-first-cut-node-counted",
-        FEATURES,
-        "if p.edge_target[i] < nodes:",
-        "if p.edge_target[i] <= nodes:",
-        "graph-features",
-        "off-by-one",
-    ),
-    Fault(
-        "features-of-edges-to-cut-nodes",
-        FEATURES,
-        "while p.edge_target[i] >= nodes:",
-        "while p.edge_target[i] > nodes:",
-        "graph-features",
-        "off-by-one",
-        within="next_edge",
-    ),
-    Fault(
-        "mask-one-too-long",
-        FEATURES,
-        "memset(out, 1, node_count(view))",
-        "memset(out, 1, node_count(view) + 1)",
-        "graph-features",
-        "off-by-one",
     ),
 ]
