@@ -114,7 +114,9 @@ def run(name: str, bound: str, base: Path) -> int:
     folder = base / (f"lib-{name}" if bound == NEWEST else f"lib-{name}-{MINIMUM}")
     python = make_environment(folder, torch)
     extras = ",".join(["test", library.extra] if library.extra else ["test"])
-    pins = [*lower_bounds(library.extra), *library.oldest] if bound == MINIMUM and library.extra else ["--upgrade"]
+    pins = ["--upgrade", *(library.shown if library.extra else ())]
+    if bound == MINIMUM and library.extra:
+        pins = [*lower_bounds(library.extra), *library.oldest]
     install(python, "-e", f".[{extras}]", *pins)
     if library.outside:
         install_pufferlib(python, library.outside, folder)
