@@ -5,7 +5,7 @@ BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
 .PHONY: demo test test-optional test-oldest test-zig check lint types package wheels build docs sanitize mutants
-.PHONY: mutants-sample faults fuzz hostile bench clean
+.PHONY: mutants-sample faults fuzz hostile bench clean test-versions
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
 $(VENV)/.ready: setup.cfg pyproject.toml setup.py build_backend.py
@@ -43,6 +43,13 @@ test-oldest: build
 	$(PYTHON) -m venv $(VENV)/oldest
 	NPP_BUILD_LATER=1 $(VENV)/oldest/bin/python -m pip install -q -e ".[test]" gymnasium==1.1.1
 	$(VENV)/oldest/bin/python -m pytest tests/test_env.py tests/test_vector.py
+
+# One optional library in an environment of its own, with its lower bound or the newest version:
+# `make test-versions LIBRARY=sb3 BOUND=minimum`; `python tests/versions.py --help` lists the libraries.
+LIBRARY ?= sb3
+BOUND ?= newest
+test-versions: build
+	$(BIN)/python tests/versions.py $(LIBRARY) $(BOUND)
 
 lint: build
 	$(BIN)/ruff check .
