@@ -131,8 +131,6 @@ def check_output(path: Path, force: bool, *suffixes: str) -> None:
     Raises:
         NppError: The file exists and may not be overwritten, its folder does not exist, or its suffix is another one.
     """
-    from npp_env.level.whole_file import check_writable
-
     if suffixes and path.suffix.lower() not in suffixes:
         raise NppError(f"{path}: the suffix is {path.suffix!r}; use {' or '.join(suffixes)}")
     if path.is_dir():
@@ -143,10 +141,21 @@ def check_output(path: Path, force: bool, *suffixes: str) -> None:
         raise NppError(f"{path}: there is no folder {path.parent}")
     if path.exists() and not path.is_file():
         return  # a device or a pipe is written to directly
+    refuse_unwritable(path.parent, path)
+
+
+def refuse_unwritable(folder: Path, path: Path) -> None:
+    """Refuse a path in a folder that takes no files; permissions alone do not tell.
+
+    Raises:
+        NppError: No file can be written into the folder.
+    """
+    from npp_env.level.whole_file import check_writable
+
     try:
-        check_writable(path.parent)
+        check_writable(folder)
     except OSError as error:
-        raise NppError(f"{path}: the folder {path.parent} cannot be written to: {error.strerror}") from error
+        raise NppError(f"{path}: the folder {folder} cannot be written to: {error.strerror}") from error
 
 
 def check_folder(folder: Path) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from npp_env.cli.arguments import add_force, check_output, write_png
+from npp_env.cli.arguments import add_force, check_output, refuse_unwritable, write_png
 from npp_env.cli.printing import say
 from npp_env.cli.view import gather
 from npp_env.errors import NppError, StateError
@@ -82,8 +81,7 @@ def check_folder(path: Path) -> None:
     present = path if path.is_dir() else path.parent
     if not present.is_dir():
         raise NppError(f"{path}: there is no folder {present}")
-    if not os.access(present, os.W_OK):
-        raise NppError(f"{path}: the folder {present} cannot be written to")
+    refuse_unwritable(present, path)
 
 
 def _path_of(output: Path, tracks: list[Track], in_folder: bool) -> Path:

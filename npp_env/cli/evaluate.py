@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, whole_number
+from npp_env.cli.arguments import add_force, check_output, parse_finite_levels, refuse_unwritable, whole_number
 from npp_env.cli.policies import add_policy_arguments, load_policy_argument
 from npp_env.cli.printing import as_json, complain, say, say_data
 from npp_env.errors import NppError
@@ -107,8 +106,8 @@ def check_outputs(args: argparse.Namespace) -> None:
         raise NppError(f"{args.out}: there is no folder {args.out.parent}")
     if args.out.is_dir():
         check_output(args.out / JSON_NAME, args.force)
-    elif not os.access(args.out.parent, os.W_OK):
-        raise NppError(f"{args.out}: the folder {args.out.parent} cannot be written to")
+    else:
+        refuse_unwritable(args.out.parent, args.out)
 
 
 def write_folder(folder: Path, evaluation: Evaluation, kept: list[KeptEpisodes], *, force: bool) -> Evaluation:
