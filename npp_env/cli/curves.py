@@ -21,8 +21,9 @@ def run(args: argparse.Namespace) -> int:
     from npp_env.learning.curves import draw_curves, seeds_by_label
 
     check_output(args.output, args.force, ".png", ".svg")
+    found = seeds_by_label(args.runs)
     say("| runs | seeds | steps | core minutes | won, by seed | steps to 95 % |\n|---|---|---|---|---|---|")
-    for label, curves in seeds_by_label(args.runs).items():
+    for label, curves in found.items():
         last = [curve[-1] for curve in curves]
         won = ", ".join(f"{row['success']:.0%}" for row in last)
         reached = [next((row["steps"] for row in curve if row["success"] >= 0.95), None) for curve in curves]

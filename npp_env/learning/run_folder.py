@@ -57,7 +57,7 @@ class RunFolder:
         try:
             return TrainSettings.from_dict(json.loads((self.path / CONFIG).read_bytes()))
         except FileNotFoundError:
-            raise NppError(f"{self.path} holds no run: there is no {CONFIG} in it; leave out --resume") from None
+            raise NppError(f"{self.path} holds no run: there is no {CONFIG} in it; `npp-env train` makes one") from None
         except (ValueError, TypeError, AttributeError, RecursionError) as error:
             raise ConfigError(f"{self.path / CONFIG}: {error}") from error
 

@@ -36,7 +36,8 @@ th:first-child, td:first-child { text-align: left; overflow-wrap: anywhere; }
 .scroll { max-height: 300px; overflow: auto; } .scroll.tall { max-height: 480px; }
 details { padding: 10px 14px; } summary { cursor: pointer; font-weight: 600; }
 pre { font-size: 11.5px; overflow-x: auto; margin: 0; } .empty { color: var(--soft); padding: 30px 0;
-text-align: center; } @media (max-width: 820px) { .grid2, .cards { grid-template-columns: 1fr; } }
+text-align: center; } @media (max-width: 1000px) { .grid2, .cards { grid-template-columns: 1fr; } }
+@media (max-width: 560px) { .plot { overflow-x: auto; } svg.chart { min-width: 520px; } }
 """
 
 SCRIPT = """

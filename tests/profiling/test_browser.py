@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 
 import pytest
 
 from npp_env.profiling import Holding, MemoryReport, load_profile, profile_loop
+from tests.browser import BROWSER, DESKTOP, PHONE, Chromium
 
-BROWSER = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium on PATH")
 
 # Runs before the report's own script, and writes into the page what went wrong.
@@ -72,3 +69,20 @@ def test_the_report_opens_without_errors_and_shows_its_charts(tmp_path):
     assert re.search(r"step (9\d\d|1,0\d\d)", outcome)
     wide, inner = re.search(r'"wide":(\d+),"inner":(\d+)', outcome).groups()
     assert int(wide) <= int(inner)
+
+
+@pytest.mark.timeout(200)
+def test_text_at_the_axes_can_be_read_at_every_width(tmp_path):
+    owners = MemoryReport([Holding("kept", "list", 5000), Holding("levels", "tiles", 4400, True)])
+    profile_loop(lambda: None, steps=400, snapshot_interval=20, progress=False, owners=lambda: owners, out_dir=tmp_path)
+    with Chromium(tmp_path / "browser") as browser:
+        for size in (DESKTOP, (1010, 800), (820, 1000), (570, 900), PHONE):
+            browser.resize(size)
+            browser.open((tmp_path / "report.html").as_uri(), "document.readyState === 'complete'")
+            heights = browser.value(
+                "[...document.querySelectorAll('svg.chart text')].map(text => text.getBoundingClientRect().height)"
+            )
+            assert len(heights) > 20
+            assert min(heights) > 10
+            wide, inner = browser.value("[document.documentElement.scrollWidth, innerWidth]")
+            assert wide <= inner
