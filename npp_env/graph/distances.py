@@ -124,7 +124,12 @@ def fields_of(level: Level, config: bytes | int = 0, cache: LevelCache | None = 
         ConfigError: The level has fewer doors.
     """
     cache = default_cache() if cache is None else cache
-    return DistanceFields(cache.get(level, distances_artifact(graph_of(level, cache).configuration(config))))
+    return fields_in(graph_of(level, cache), level, config, cache)
+
+
+def fields_in(graph: NavigationGraph, level: Level, config: bytes | int, cache: LevelCache) -> DistanceFields:
+    """The same as `fields_of`, for whoever has opened the graph of the level."""
+    return DistanceFields(cache.get(level, distances_artifact(graph.configuration(config))))
 
 
 def distances_artifact(config: bytes) -> Artifact:

@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from npp_env.errors import StateError
 from npp_env.level.ranges import ascending, within
+from npp_env.level.sections import open_sections
 
 ALIGNMENT = 8
 FIRST_NUMBER = 3
@@ -39,9 +40,11 @@ class BlockFormat:
     sections: tuple[tuple[str, DTypeLike], ...]
     numbers: int = 0
 
+    _names: tuple[str, ...] = field(init=False, repr=False)
     _dtypes: tuple[np.dtype[Any], ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "_names", tuple(name for name, _ in self.sections))
         object.__setattr__(self, "_dtypes", tuple(np.dtype(dtype) for _, dtype in self.sections))
 
     @property
@@ -86,14 +89,11 @@ class BlockFormat:
         if block.flags.writeable:
             block = block.view()
             block.setflags(write=False)
-        arrays, place, size = {}, self.first_section, block.size
-        for (name, _), dtype in zip(self.sections, self._dtypes, strict=True):
-            start, count = header[place : place + 2]
-            end = start + count * dtype.itemsize
-            if start < head or start % ALIGNMENT or count < 0 or end > size:
-                raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {size} bytes")
-            arrays[name] = block[start:end].view(dtype)
-            place += 2
+        try:
+            arrays = open_sections(block, header[self.first_section :], self._names, self._dtypes, head)
+        except ValueError as error:
+            name, start, end = error.args
+            raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {block.size} bytes") from error
         return header[FIRST_NUMBER : self.first_section], arrays
 
     def numbers_in(self, block: NDArray[np.uint8]) -> list[int]:

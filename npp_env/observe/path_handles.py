@@ -36,11 +36,13 @@ def path_handle(level: Level, doors: int, cache: LevelCache | None = None) -> Pa
 
 
 def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
-    from npp_env.graph.distances import fields_of
+    from npp_env.graph.distances import fields_in
     from npp_env.graph.navigation import graph_of
+    from npp_env.level.cache import default_cache
 
+    cache = default_cache() if cache is None else cache
     graph = graph_of(level, cache)
-    fields = fields_of(level, doors, cache)
+    fields = fields_in(graph, level, doors, cache)
     arrays = {name: getattr(graph, name) for name in _OF_GRAPH} | {name: getattr(fields, name) for name in _OF_FIELDS}
     arrays["nearest"] = graph.nearest_node
     number = int(level.hash[:16], 16) | 1

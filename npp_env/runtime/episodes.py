@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,9 @@ from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.arguments import levels_by_environment
 from npp_env.runtime.engine import Engine
 from npp_env.runtime.episode_rows import HELD
+from npp_env.runtime.level_parcel import cache_of_one
 from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
+from npp_env.runtime.levels_ahead import LevelsAhead
 from npp_env.runtime.sampling import UniformSampling, parse_sampling
 from npp_env.sim.doors import door_configuration
 from npp_env.sim.outcome import NinjaState
@@ -32,6 +35,8 @@ MAX_LIMIT_FRAMES = 2**31 - 1
 """Ticks that an episode may have at most; the engine counts them in 32 bits."""
 
 _SPARE_LEVELS = 256
+_SPARE_UNREPEATED = 64
+"""Levels of a set that never repeats are kept for states that are restored, at 0.2 MB each."""
 
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 
@@ -65,6 +70,16 @@ def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, 
     if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
         return None, overrides
     return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
+
+
+def _compiled(
+    config: EnvironmentConfig, max_frames: int | None, level: Level, index: int, cache: LevelCache
+) -> LevelResources:
+    """What level number `index` of a set needs, kept in a cache."""
+    limit = limit_frames_of(level, config.max_episode_frames)
+    if max_frames is not None:
+        limit = min(limit, max_frames) if limit else max_frames
+    return LevelLoader(cache, config.needs_graph, config.needs_background).load(level, index, limit)
 
 
 class Episodes:
@@ -101,10 +116,14 @@ class Episodes:
         self._record = getattr(self.sampling, "record", None)
         # Whether the present episode is recorded already, because beginning the next was cut off.
         self._recorded = np.zeros(0 if self._record is None else num_envs, np.bool_)
-        self._max_frames = max_frames
+        self._compile = partial(_compiled, config, max_frames)
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
-        self._capacity = max(2 * num_envs, _SPARE_LEVELS)
-        self._loader = LevelLoader(self.cache, config.needs_graph, config.needs_background)
+        # What is used once has no files, unless a folder is named for them.
+        self._used_once = self.levels.never_repeats and cache is None and config.cache_directory is None
+        self._capacity = _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
+        self.ahead: LevelsAhead | None = None
+        if self._used_once and config.levels_ahead and getattr(self.sampling, "foreseeable", False):
+            self.ahead = LevelsAhead(self.levels, config, self._compile)
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
@@ -137,13 +156,18 @@ class Episodes:
         """What level number `index` of the set needs; loaded on first use, and dropped when long unused."""
         found = self._resources.get(index)
         if found is None:
-            found = self._load(self.levels[index], index)
+            found = self._made(index) if self._used_once else self._load(self.levels[index], index)
             self._resources[index] = found
             while len(self._resources) > self._capacity:
                 self._resources.popitem(last=False)
         else:
             self._resources.move_to_end(index)
         return found
+
+    def _made(self, index: int) -> LevelResources:
+        """A level that is used once, which nobody else need keep: from the worker, or made here."""
+        ready = None if self.ahead is None else self.ahead.take(index)
+        return self._load(self.levels[index], index, cache_of_one()) if ready is None else self._admitted(ready)
 
     def _tell_doubts(self, types: Sequence[int]) -> None:
         """Warn of what levels hold that is not simulated or unverified, unless this was told before."""
@@ -156,13 +180,14 @@ class Episodes:
             message = f"{describe_doubts(types)}; docs/fidelity.md says what each rests on, {advice}"
             warnings.warn(message, LevelWarning, stacklevel=4)
 
-    def _load(self, level: Level, index: int) -> LevelResources:
+    def _load(self, level: Level, index: int, cache: LevelCache | None = None) -> LevelResources:
+        return self._admitted(self._compile(level, index, self.cache if cache is None else cache))
+
+    def _admitted(self, found: LevelResources) -> LevelResources:
+        """The same, which is going to be played."""
+        level = found.level
         # What a set of levels that are made, or a level from outside the set, holds comes to light here.
         self._tell_doubts((type_bits(level.records[:, 0]),))
-        limit = limit_frames_of(level, self.config.max_episode_frames)
-        if self._max_frames is not None:
-            limit = min(limit, self._max_frames) if limit else self._max_frames
-        found = self._loader.load(level, index, limit)
         if self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes:
             raise LevelError(
                 f"a state of level {level.name!r} takes {found.handle.state_bytes} bytes; rows of observation.layout "
@@ -188,7 +213,8 @@ class Episodes:
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
-        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use) if item is not None}
+        ready = () if self.ahead is None else self.ahead.ready
+        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use, *ready) if item is not None}
         return list(found.values())
 
     def present(self, i: int) -> LevelResources | None:
@@ -256,6 +282,8 @@ class Episodes:
         if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
             drawn = [None] * len(indices)
             self._begin(indices, self.keys[indices], self.episodes[indices] + 1, drawn, fresh=fresh)
+        elif self.ahead is not None:
+            self._foresee(self.ahead, indices)
 
     def _begin(
         self,
@@ -267,14 +295,23 @@ class Episodes:
         fresh: bool,
     ) -> None:
         """Choose and load first, which may fail; then begin everything at once, which cannot."""
-        chosen = []
+        chosen: list[Any] = []
         for i, key, episode, item in zip(indices.tolist(), keys.tolist(), episodes.tolist(), wanted, strict=True):
-            if item is None:
-                item = self.resources(self.sampling.choose(i, key, episode, self.num_levels))
-            chosen.append(item.prepared())
+            chosen.append(self.sampling.choose(i, key, episode, self.num_levels) if item is None else item)
+        # Backwards, because a worker makes the first ones first: what it has not made yet, it need not make any more.
+        for k, item in reversed(list(enumerate(chosen))):
+            chosen[k] = (item if isinstance(item, LevelResources) else self.resources(item)).prepared()
         self.engine.begin(indices, chosen, keys, episodes, fresh)
         if self._record is not None:
             self._recorded[indices] = False
+        if self.ahead is not None:
+            self._foresee(self.ahead, indices)
+
+    def _foresee(self, ahead: LevelsAhead, indices: NDArray[np.int64]) -> None:
+        """Say which levels come next, so that they can be made."""
+        coming = zip(indices.tolist(), self.keys[indices].tolist(), (self.episodes[indices] + 1).tolist(), strict=True)
+        count = self.num_levels
+        ahead.expect([(i, self.sampling.choose(i, key, episode, count)) for i, key, episode in coming])
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
         """Tell the sampling how the episodes went that are about to be left, if it wants to know."""
@@ -296,6 +333,11 @@ class Episodes:
             self.sampling.forget(indices)
             if self._record is not None:
                 self._recorded[indices] = True
+
+    def close(self) -> None:
+        """Give the worker back that makes levels ahead."""
+        if self.ahead is not None:
+            self.ahead.close()
 
     def finish(self) -> None:
         """Complete the step of the environments whose doors changed, with the distances of their new configuration.

@@ -96,7 +96,7 @@ class LevelLoader:
             index: Its number in a level set.
             limit_frames: Ticks after which an episode is truncated, 0 for never.
         """
-        self.cache.prepare(level, partial(self._build, level))
+        self.cache.prepare(level, partial(self.build, level))
         background = self._background(level, self.cache)
         handle = handle_of(level, self.cache)
         gold = int(np.count_nonzero(level.records[:, 0] == _GOLD))
@@ -104,8 +104,8 @@ class LevelLoader:
         fresh = LevelResources(index, level, handle, gold, limit_frames, background, self.cache, self.needs_graph)
         return _shared.setdefault(key, fresh)
 
-    def _build(self, level: Level, cache: LevelCache) -> None:
-        """All that is needed from the start."""
+    def build(self, level: Level, cache: LevelCache) -> None:
+        """Build in a cache all that is needed of a level from the start."""
         geometry_of(level, cache)
         self._background(level, cache)
         if self.needs_graph:
