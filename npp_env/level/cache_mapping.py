@@ -67,15 +67,6 @@ def open_file(path: str) -> OpenFile:
         os.close(descriptor)
 
 
-def map_descriptor(descriptor: int) -> OpenFile:
-    """Map a whole file that is open already, from a source that is trusted; the descriptor stays the caller's.
-
-    Raises:
-        OSError: It cannot be mapped.
-    """
-    return _Mapping(descriptor, os.fstat(descriptor))
-
-
 class OpenFile:
     """The bytes of a file; arrays made from it keep it open.
 

@@ -1,8 +1,17 @@
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-def open_sections(
-    block: NDArray[np.uint8], places: list[int], names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...], first: int
-) -> dict[str, NDArray[Any]]: ...
+class SectionTable:
+    def __init__(self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...]) -> None: ...
+
+class Places(Mapping[str, NDArray[Any]]): ...
+
+class Sections(Places):
+    block: NDArray[np.uint8]
+    def __init__(self, block: NDArray[np.uint8], table: SectionTable, first: int, alignment: int) -> None: ...
+
+class JoinedSections(Places):
+    def __init__(self, first: Sections, second: Sections) -> None: ...

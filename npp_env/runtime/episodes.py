@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, LevelError, LevelWarning
 from npp_env.level.cache import LevelCache, cache_in
-from npp_env.level.doubts import DOUBTFUL, describe_doubts, type_bits
+from npp_env.level.doubts import DOUBTFUL, describe_doubts
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
@@ -23,8 +23,13 @@ from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.arguments import levels_by_environment
 from npp_env.runtime.engine import Engine
 from npp_env.runtime.episode_rows import HELD
-from npp_env.runtime.level_parcel import cache_of_one
-from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
+from npp_env.runtime.level_resources import (
+    FOREIGN_LEVEL,
+    LevelResources,
+    cache_of_one,
+    largest_state_bytes,
+    load_resources,
+)
 from npp_env.runtime.levels_ahead import LevelsAhead
 from npp_env.runtime.sampling import UniformSampling, parse_sampling
 from npp_env.sim.doors import door_configuration
@@ -35,8 +40,10 @@ MAX_LIMIT_FRAMES = 2**31 - 1
 """Ticks that an episode may have at most; the engine counts them in 32 bits."""
 
 _SPARE_LEVELS = 256
-_SPARE_UNREPEATED = 64
-"""Levels of a set that never repeats are kept for states that are restored, at 0.2 MB each."""
+_SPARE_UNREPEATED = 16
+"""Levels of a set that never repeats that are kept for states of them that may be restored, at 0.2 MB each."""
+_FORESEEN_TOGETHER = 8
+"""Part of the environments whose next levels are asked for at once: code that runs rarely is slow."""
 
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 
@@ -50,18 +57,6 @@ def level_set_of(levels: str | tuple[str, ...]) -> LevelSet:
     return _shared_sets.setdefault(levels, LevelSet.parse(levels)) if found is None else found
 
 
-def limit_frames_of(level: Level, configured: int | str | None) -> int:
-    """Ticks after which an episode on this level is truncated, 0 for never.
-
-    `auto` gives ten seconds, and four ticks more for each tile that is not solid.
-    """
-    if configured is None:
-        return 0
-    if configured == "auto":
-        return 600 + 4 * int(np.count_nonzero(level.tiles != 1))
-    return int(configured)
-
-
 def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
     """Take levels that are objects, which no configuration can hold, out of the keyword arguments."""
     levels = overrides.get("levels")
@@ -70,16 +65,6 @@ def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, 
     if isinstance(levels, (list, tuple)) and all(isinstance(item, str) for item in levels):
         return None, overrides
     return LevelSet.parse(levels), {key: value for key, value in overrides.items() if key != "levels"}
-
-
-def _compiled(
-    config: EnvironmentConfig, max_frames: int | None, level: Level, index: int, cache: LevelCache
-) -> LevelResources:
-    """What level number `index` of a set needs, kept in a cache."""
-    limit = limit_frames_of(level, config.max_episode_frames)
-    if max_frames is not None:
-        limit = min(limit, max_frames) if limit else max_frames
-    return LevelLoader(cache, config.needs_graph, config.needs_background).load(level, index, limit)
 
 
 class Episodes:
@@ -116,14 +101,15 @@ class Episodes:
         self._record = getattr(self.sampling, "record", None)
         # Whether the present episode is recorded already, because beginning the next was cut off.
         self._recorded = np.zeros(0 if self._record is None else num_envs, np.bool_)
-        self._compile = partial(_compiled, config, max_frames)
+        self._compile = partial(load_resources, config, max_frames)
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         # What is used once has no files, unless a folder is named for them.
         self._used_once = self.levels.never_repeats and cache is None and config.cache_directory is None
-        self._capacity = _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
+        self._capacity = 2 * num_envs + _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
         self.ahead: LevelsAhead | None = None
         if self._used_once and config.levels_ahead and getattr(self.sampling, "foreseeable", False):
-            self.ahead = LevelsAhead(self.levels, config, self._compile)
+            self.ahead = LevelsAhead(self.levels, config, max_frames, slots=num_envs + self._capacity)
+        self._begun: dict[int, None] = {}  # environments whose next level was not asked for yet
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
@@ -157,16 +143,25 @@ class Episodes:
         found = self._resources.get(index)
         if found is None:
             found = self._made(index) if self._used_once else self._load(self.levels[index], index)
-            self._resources[index] = found
-            while len(self._resources) > self._capacity:
-                self._resources.popitem(last=False)
+            self._keep(found)
         else:
             self._resources.move_to_end(index)
         return found
 
+    def _keep(self, found: LevelResources) -> None:
+        self._resources[found.index] = found
+        while len(self._resources) > self._capacity:
+            self._resources.popitem(last=False)
+
     def _made(self, index: int) -> LevelResources:
         """A level that is used once, which nobody else need keep: from the worker, or made here."""
-        ready = None if self.ahead is None else self.ahead.take(index)
+        ready = None
+        if self.ahead is not None:
+            for found in self.ahead.arrivals():
+                # What there is something to say about is said when it is played.
+                if not (found.types & DOUBTFUL & ~self._doubts_told or self._is_too_large(found)):
+                    self._keep(found)
+            ready = self._resources.get(index) or self.ahead.take(index)
         return self._load(self.levels[index], index, cache_of_one()) if ready is None else self._admitted(ready)
 
     def _tell_doubts(self, types: Sequence[int]) -> None:
@@ -185,15 +180,18 @@ class Episodes:
 
     def _admitted(self, found: LevelResources) -> LevelResources:
         """The same, which is going to be played."""
-        level = found.level
         # What a set of levels that are made, or a level from outside the set, holds comes to light here.
-        self._tell_doubts((type_bits(level.records[:, 0]),))
-        if self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes:
+        self._tell_doubts((found.types,))
+        if self._is_too_large(found):
             raise LevelError(
-                f"a state of level {level.name!r} takes {found.handle.state_bytes} bytes; rows of observation.layout "
-                f"'state' hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
+                f"a state of level {found.level.name!r} takes {found.handle.state_bytes} bytes; rows of "
+                f"observation.layout 'state' hold {self.layout.state_bytes}, the most of any level in the set: put the "
+                f"level into the set"
             )
         return found
+
+    def _is_too_large(self, found: LevelResources) -> bool:
+        return self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level needs that is given as an object or as a specification of exactly one level.
@@ -213,8 +211,7 @@ class Episodes:
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
-        ready = () if self.ahead is None else self.ahead.ready
-        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use, *ready) if item is not None}
+        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use) if item is not None}
         return list(found.values())
 
     def present(self, i: int) -> LevelResources | None:
@@ -308,10 +305,18 @@ class Episodes:
             self._foresee(self.ahead, indices)
 
     def _foresee(self, ahead: LevelsAhead, indices: NDArray[np.int64]) -> None:
-        """Say which levels come next, so that they can be made."""
-        coming = zip(indices.tolist(), self.keys[indices].tolist(), (self.episodes[indices] + 1).tolist(), strict=True)
+        """Say which levels come next in these environments, so that they can be made."""
+        self._begun |= dict.fromkeys(indices.tolist())
+        if _FORESEEN_TOGETHER * len(self._begun) < self.engine.num_envs:
+            return
+        coming = np.array(list(self._begun))
+        keys, episodes = self.keys[coming].tolist(), (self.episodes[coming] + 1).tolist()
         count = self.num_levels
-        ahead.expect([(i, self.sampling.choose(i, key, episode, count)) for i, key, episode in coming])
+        ahead.expect(
+            (i, self.sampling.choose(i, key, episode, count))
+            for i, key, episode in zip(self._begun, keys, episodes, strict=True)
+        )
+        self._begun = {}
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
         """Tell the sampling how the episodes went that are about to be left, if it wants to know."""

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from npp_env.config import EnvironmentConfig
-from npp_env.level.cache import LevelCache
 from npp_env.level.level_set import LevelSet
-from npp_env.level.model import Level
-from npp_env.runtime.level_parcel import read_parcel
+from npp_env.runtime.level_parcel import Parcel
 from npp_env.runtime.level_resources import LevelResources
 from npp_env.runtime.level_worker import Request, order_of
-from npp_env.runtime.worker_process import Asked, WorkerProcess, request, shared_worker
+from npp_env.runtime.worker_process import Customer, WorkerProcess, request, shared_worker
 
 
 class LevelsAhead:
@@ -26,31 +24,25 @@ class LevelsAhead:
     Args:
         levels: The set, one that never repeats.
         config: What is needed of levels, and how many are asked for at most, those of the longest episodes first.
-        load: Makes of a level, its number and a cache with all that is needed what an episode begins with.
+        max_frames: Truncates episodes in addition to the limit of the configuration.
+        slots: How many levels can be in use or ready.
     """
 
-    def __init__(
-        self,
-        levels: LevelSet,
-        config: EnvironmentConfig,
-        load: Callable[[Level, int, LevelCache], LevelResources],
-    ) -> None:
-        self._order = (levels, config.needs_graph, config.needs_background)
-        self._load, self._most = load, config.levels_ahead
+    def __init__(self, levels: LevelSet, config: EnvironmentConfig, max_frames: int | None, slots: int) -> None:
+        self._order = (levels, config, max_frames)
+        self._most, self._slots = config.levels_ahead, slots
         self._next: dict[int, int] = {}  # level by environment
         self._holders: Counter[int] = Counter()  # how many environments wait for a level
         self._waiting: dict[int, None] = {}  # environments whose level was not asked for yet, in order
-        self._asked: Asked = {}
-        self._ready: dict[int, LevelResources] = {}  # of those that were asked for
         self._worker: WorkerProcess | None = None
-        self._customer = 0
+        self._customer: Customer | None = None
         self._leave: weakref.finalize[..., LevelsAhead] | None = None
         self._began = False
 
     @property
-    def ready(self) -> list[LevelResources]:
-        """What waits for its episode; a fresh list."""
-        return list(self._ready.values())
+    def nbytes(self) -> int:
+        """Bytes of the levels that are ready."""
+        return 0 if self._customer is None else sum(self._customer.made.values())
 
     def expect(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Say which level comes next in some environments, now that they have begun another.
@@ -65,48 +57,49 @@ class LevelsAhead:
             self._waiting.pop(environment, None)
             self._waiting[environment] = None
         if self._began and self._open():
-            assert self._worker is not None
-            self._worker.say(dropped + self._ask())
+            assert self._worker is not None and self._customer is not None
+            self._worker.say(dropped + self._ask(self._customer))
         self._began = True
+
+    def arrivals(self) -> list[LevelResources]:
+        """What episodes begin with on all levels that have become ready; one by one they would take much longer."""
+        customer, worker = self._customer, self._worker
+        if customer is None or worker is None:
+            return []
+        worker.receive()
+        found = [Parcel(customer.asked[number]).resources(number) for number in customer.news]
+        customer.news.clear()
+        return found
 
     def take(self, number: int) -> LevelResources | None:
         """What an episode on a level begins with, if it is ready; else the level is the caller's to make."""
-        if self._worker is None:
+        customer, worker = self._customer, self._worker
+        if customer is None or worker is None or number not in customer.asked:
             return None
-        if number not in self._ready:
-            self._unpack(self._worker)
-        found = self._ready.get(number)
-        if found is None and number in self._asked:
-            del self._asked[number]
-            self._worker.say(request(Request.DROP, self._customer, number))
-        return found
-
-    def _unpack(self, worker: WorkerProcess) -> None:
-        """Take all that has come; many at once cost less than half of what they do one by one."""
-        worker.receive()
-        for number, file in self._asked.items():
-            if file is not None and number not in self._ready:
-                level, cache = read_parcel(file)
-                self._ready[number] = self._load(level, number, cache).prepared()
+        if number in customer.made:
+            return Parcel(customer.asked[number]).resources(number)
+        del customer.asked[number]
+        worker.say(request(Request.DROP, customer.number, number))
+        return None
 
     def close(self) -> None:
         """Need no worker any more, until the next call of `expect`."""
         if self._leave is not None:
             self._leave()
-        self._worker, self._leave, self._asked = None, None, {}
-        self._ready.clear()
+        self._worker, self._customer, self._leave = None, None, None
         self._waiting = dict.fromkeys(self._next)
 
     def _open(self) -> bool:
         """Whether there is a worker."""
-        if self._worker is not None and self._worker.alive:
+        if self._worker is not None and self._worker.alive and self._customer and not self._customer.shelf.frozen:
             return True
+        worker = shared_worker()
+        customer = None if worker is None else worker.come(order_of(*self._order), self._slots)
         self.close()
-        self._worker = shared_worker()
-        if self._worker is None:
+        if worker is None or customer is None:
             return False
-        self._customer, self._asked = self._worker.come(order_of(*self._order))
-        self._leave = weakref.finalize(self, self._worker.leave, self._customer)
+        self._worker, self._customer = worker, customer
+        self._leave = weakref.finalize(self, worker.leave, customer.number)
         return True
 
     def _forget(self, number: int | None) -> bytes:
@@ -117,19 +110,22 @@ class LevelsAhead:
         if self._holders[number]:
             return b""
         del self._holders[number]
-        on_its_way = number in self._asked and self._asked[number] is None
-        self._asked.pop(number, None)
-        self._ready.pop(number, None)
-        return request(Request.DROP, self._customer, number) if on_its_way else b""
+        customer = self._customer
+        if customer is None or customer.asked.pop(number, None) is None:
+            return b""
+        customer.news.pop(number, None)
+        if customer.made.pop(number, None):
+            return b""
+        return request(Request.DROP, customer.number, number)
 
-    def _ask(self) -> bytes:
+    def _ask(self, customer: Customer) -> bytes:
         """Requests for the levels that have waited longest, as many as there is room for."""
         requests = b""
-        while self._waiting and len(self._asked) < self._most:
+        while self._waiting and len(customer.asked) < self._most and customer.shelf.free:
             environment = next(iter(self._waiting))
             del self._waiting[environment]
             number = self._next[environment]
-            if number not in self._asked:
-                self._asked[number] = None
-                requests += request(Request.WANT, self._customer, number)
+            if number not in customer.asked:
+                slot = customer.asked[number] = customer.shelf.slot()
+                requests += request(Request.WANT, customer.number, number, slot.number)
         return requests

@@ -9,16 +9,34 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import suppress
+from dataclasses import dataclass, field
 
-from npp_env.level.cache_mapping import OpenFile, map_descriptor
+from npp_env.runtime.level_parcel import Shelf
 from npp_env.runtime.level_worker import ANSWER, REQUEST, Request
-
-Asked = dict[int, OpenFile | None]
-"""Levels that a customer has asked for, by number; None for those that are on their way."""
+from npp_env.runtime.slot import Slot
 
 _logger = logging.getLogger(__name__)
+_MOST_ANSWERS = 512
 _CODE = "import sys; sys.path[:] = {path!r}; from npp_env.runtime.level_worker import serve; serve({link}, {parent})"
+
+
+@dataclass(slots=True)
+class Customer:
+    """Someone whom the worker works for.
+
+    Attributes:
+        number: Of the customer.
+        shelf: Where its levels are put.
+        asked: The slot of each level that it has asked for.
+        made: The bytes of those that are ready.
+        news: Those of them that it has not looked at.
+    """
+
+    number: int
+    shelf: Shelf
+    asked: dict[int, Slot] = field(default_factory=dict)
+    made: dict[int, int] = field(default_factory=dict)
+    news: dict[int, None] = field(default_factory=dict)
 
 
 class WorkerProcess:
@@ -41,7 +59,7 @@ class WorkerProcess:
                 start_new_session=True,
             )
         self._link.setblocking(False)
-        self._customers: dict[int, Asked] = {}
+        self._customers: dict[int, Customer] = {}
         self._arrivals = 0
         # A customer may leave while garbage is collected, in the middle of any of these calls.
         self._lock = threading.RLock()
@@ -52,14 +70,14 @@ class WorkerProcess:
         """Number of the process."""
         return self._process.pid
 
-    def come(self, order: bytes) -> tuple[int, Asked]:
-        """Become a customer; returns its number, and where its levels will stand."""
+    def come(self, order: bytes, slots: int) -> Customer:
+        """Become a customer with some slots."""
         with self._lock:
             self._arrivals += 1
-            customer, asked = self._arrivals, Asked()
-            self._customers[customer] = asked
-            self.say(request(Request.COME, customer, payload=order))
-        return customer, asked
+            customer = Customer(self._arrivals, Shelf(slots))
+            self._customers[customer.number] = customer
+            self.say(request(Request.COME, customer.number, payload=order), customer.shelf.descriptor)
+        return customer
 
     def leave(self, customer: int) -> None:
         """Be a customer no longer; the last one ends the worker."""
@@ -69,13 +87,14 @@ class WorkerProcess:
                 self.end()
             self.say(request(Request.LEAVE, customer))
 
-    def say(self, message: bytes) -> None:
+    def say(self, message: bytes, *descriptors: int) -> None:
         """Send requests, or forget them if the worker has too much to do."""
         with self._lock:
             if not self.alive:
                 return
             try:
-                whole = self._link.send(message) == len(message)
+                sent = socket.send_fds(self._link, [message], descriptors) if descriptors else self._link.send(message)
+                whole = sent == len(message)
             except BlockingIOError:
                 return
             except OSError:
@@ -84,27 +103,23 @@ class WorkerProcess:
                 self._fail()
 
     def receive(self) -> None:
-        """Take what the worker has made so far."""
+        """Hear what the worker has made so far."""
         with self._lock:
             while self.alive:
                 try:
-                    answer, descriptors, _, _ = socket.recv_fds(self._link, ANSWER.size, 1)
+                    answers = self._link.recv(_MOST_ANSWERS * ANSWER.size)
                 except BlockingIOError:
                     return
                 except OSError:
-                    answer, descriptors = b"", []
-                try:
-                    if len(answer) != ANSWER.size or len(descriptors) != 1:
-                        self._fail()
-                        return
-                    customer, number = ANSWER.unpack(answer)
-                    asked = self._customers.get(customer)
-                    if asked is not None and number in asked:
-                        with suppress(OSError):  # no room for a mapping: the level is not ready
-                            asked[number] = map_descriptor(descriptors[0])
-                finally:
-                    for descriptor in descriptors:
-                        os.close(descriptor)
+                    answers = b""
+                if not answers or len(answers) % ANSWER.size:
+                    self._fail()
+                    return
+                for number, level, slot, size in ANSWER.iter_unpack(answers):
+                    customer = self._customers.get(number)
+                    if customer is not None and level in customer.asked and customer.asked[level].number == slot:
+                        customer.made[level] = size
+                        customer.news[level] = None
 
     def _fail(self) -> None:
         global _failed
@@ -124,6 +139,11 @@ class WorkerProcess:
             self._process.kill()
             self._process.wait()
 
+    def freeze(self) -> None:
+        """Have every customer come again with another shelf."""
+        for customer in list(self._customers.values()):
+            customer.shelf.freeze()
+
     def disown(self) -> None:
         """In a forked child: leave the worker to the parent."""
         self.alive = False
@@ -132,9 +152,9 @@ class WorkerProcess:
         self._process.returncode = 0  # else Python waits for it, which only the parent can
 
 
-def request(what: Request, customer: int, number: int = 0, payload: bytes = b"") -> bytes:
+def request(what: Request, customer: int, number: int = 0, slot: int = 0, payload: bytes = b"") -> bytes:
     """The bytes of a request."""
-    return REQUEST.pack(what, customer, number, len(payload)) + payload
+    return REQUEST.pack(what, customer, number, slot, len(payload)) + payload
 
 
 _worker: WorkerProcess | None = None
@@ -172,6 +192,11 @@ def _is_daemonic() -> bool:
     return bool(multiprocessing.current_process().daemon)
 
 
+def _after_fork_in_parent() -> None:
+    if _worker is not None:
+        _worker.freeze()
+
+
 def _after_fork() -> None:
     global _worker, _start_lock
     _start_lock = threading.Lock()
@@ -181,4 +206,4 @@ def _after_fork() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+    os.register_at_fork(after_in_parent=_after_fork_in_parent, after_in_child=_after_fork)
