@@ -199,8 +199,8 @@ class EnvironmentConfig(_Checked):
         cache_directory: Where compiled levels are kept on disk, shared by all processes of the host; None takes the
             environment variable `NPP_ENV_CACHE` or the platform's cache folder. Levels of an endless generated set,
             which are played once, have files only if a folder is named here; then no worker makes them ahead.
-        levels_ahead: How many levels of an endless generated set a worker process keeps ready at most, with all that the
-            next episodes need of them; 0 makes each level when it is needed. Episodes are the same either way.
+        levels_ahead: How many levels of an endless generated set a worker process keeps ready at most, with all that
+            the next episodes need of them; 0 makes each level when it is needed. Episodes are the same either way.
         copy: Whether every observation is a fresh array (true), or a view of a double buffer that stays valid through
             the next step (false).
         observation: What the policy sees.

@@ -1,4 +1,4 @@
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 class SectionTable:
     def __init__(self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...]) -> None: ...
 
-class Places(Mapping[str, NDArray[Any]]): ...
+class Places(Mapping[str, NDArray[Any]]):
+    def __getitem__(self, name: str) -> NDArray[Any]: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
 
 class Sections(Places):
     block: NDArray[np.uint8]

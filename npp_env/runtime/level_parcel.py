@@ -114,7 +114,7 @@ class Parcel:
     def _array(self, start: int, size: int) -> NDArray[np.uint8]:
         found = self._arrays.get(start)
         if found is None:
-            found = self._arrays[start] = np.frombuffer(self._slot, np.uint8, size, start)
+            found = self._arrays[start] = np.frombuffer(memoryview(self._slot), np.uint8, size, start)
         return found
 
     def resources(self, index: int) -> LevelResources:

@@ -1,8 +1,8 @@
 """The process that makes levels ahead, and what is said between it and the process that it works for.
 
 Requests are small messages, one with a payload behind it and the descriptor of a shelf. An answer says which level now
-lies in which slot. The worker ends with the process that it works for, however that ends: it reads the end of the connection,
-and where a forked child of that process holds the connection open, it sees that its parent is another one.
+lies in which slot. The worker ends with the process that it works for, however that ends: it reads the end of the
+connection, and where a forked child of that process holds the connection open, it sees that its parent is another one.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import socket
 import struct
 from collections import deque
 from collections.abc import Iterator
+from contextlib import suppress
 from enum import IntEnum
 
 from npp_env.config import EnvironmentConfig
@@ -131,7 +132,6 @@ class Worker:
 def serve(descriptor: int, parent: int) -> None:
     """Be the worker of a process, which holds the other end of a connection."""
     with socket.socket(fileno=descriptor) as link:
-        try:
+        # The other side may close it in the middle of a word.
+        with suppress(ConnectionError):
             Worker(link, parent).run()
-        except ConnectionError:
-            pass  # the other side has closed it in the middle of a word

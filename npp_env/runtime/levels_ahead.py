@@ -57,7 +57,8 @@ class LevelsAhead:
             self._waiting.pop(environment, None)
             self._waiting[environment] = None
         if self._began and self._open():
-            assert self._worker is not None and self._customer is not None
+            assert self._worker is not None
+            assert self._customer is not None
             self._worker.say(dropped + self._ask(self._customer))
         self._began = True
 

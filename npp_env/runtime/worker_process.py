@@ -127,7 +127,7 @@ class WorkerProcess:
             _failed = True
             self.end()
             _logger.warning(
-                "the worker process that makes levels ahead has ended (status %s); levels are made when they are needed",
+                "the worker process that makes levels ahead has ended (status %s); each is made when it is needed",
                 self._process.returncode,
             )
 
@@ -177,7 +177,7 @@ def shared_worker() -> WorkerProcess | None:
         try:
             _worker = WorkerProcess()
         except OSError as error:
-            _logger.warning("no worker process for levels ahead: %s; levels are made when they are needed", error)
+            _logger.warning("no worker process for levels ahead: %s; each is made when it is needed", error)
             return None
         return _worker
 

@@ -5,10 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from npp_env.level.layout import MAX_RECORDS
 from npp_env.sim.addresses import address_of as address_of
