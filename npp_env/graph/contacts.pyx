@@ -197,7 +197,7 @@ cdef class ContactImage:
                     while x < right:
                         if not self.is_alone(y, x):
                             self.look(y, x)
-                        # Of a half cell with a single node, only the pixels at the sides and at the bottom touch others.
+                        # Where a half cell has a single node, only pixels at the sides and at the bottom touch others.
                         x = right - 1 if plain and x == left and y + 1 < bottom and left + 1 < right else x + 1
         return self.table.keys_marked(KEPT)
 

@@ -26,8 +26,8 @@ cdef class PathHandle:
     """The arrays of a navigation graph and of the distances in one door configuration, as the kernel sees them.
 
     Args:
-        arrays: By name and type: nearest_node uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x,
-            node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
+        arrays: By name and type: nearest_node uint16 (4400,), split_half uint16 and split_node uint16 (144 each),
+            node_x, node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
             edge_target uint16, edge_kind uint8; switch_distance, exit_distance and plan_distance float32, switch_next,
             exit_next and plan_next uint16, reachable uint8. They are kept alive, not copied.
         graph: A number that no other graph has, and not 0.

@@ -108,7 +108,7 @@ class Episodes:
         self._capacity = 2 * num_envs + _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
         self.ahead: LevelsAhead | None = None
         if self._used_once and config.levels_ahead and getattr(self.sampling, "foreseeable", False):
-            self.ahead = LevelsAhead(self.levels, config, max_frames, slots=num_envs + self._capacity)
+            self.ahead = LevelsAhead(self.levels, config, max_frames, slots=2 * num_envs + self._capacity)
         self._begun: dict[int, None] = {}  # environments whose next level was not asked for yet
         self.layout = ObservationLayout(
             config.observation.keys,

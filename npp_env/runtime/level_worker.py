@@ -131,7 +131,6 @@ class Worker:
 
 def serve(descriptor: int, parent: int) -> None:
     """Be the worker of a process, which holds the other end of a connection."""
-    with socket.socket(fileno=descriptor) as link:
-        # The other side may close it in the middle of a word.
-        with suppress(ConnectionError):
-            Worker(link, parent).run()
+    # The other side may close it in the middle of a word.
+    with socket.socket(fileno=descriptor) as link, suppress(ConnectionError):
+        Worker(link, parent).run()

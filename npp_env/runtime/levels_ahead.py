@@ -41,8 +41,9 @@ class LevelsAhead:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the levels that are ready."""
-        return 0 if self._customer is None else sum(self._customer.made.values())
+        """Bytes of the levels that have come, and that `arrivals` has not given yet."""
+        customer = self._customer
+        return 0 if customer is None else sum(customer.made[number] for number in customer.news)
 
     def expect(self, pairs: Iterable[tuple[int, int]]) -> None:
         """Say which level comes next in some environments, now that they have begun another.
