@@ -196,7 +196,10 @@ class EnvironmentConfig(_Checked):
         max_episode_frames: Ticks after which an episode is truncated, at the end of the step that reaches them; `auto`
             gives 600 and 4 more for each tile of the map that is not full; None never truncates.
         cache_directory: Where compiled levels are kept on disk, shared by all processes of the host; None takes the
-            environment variable `NPP_ENV_CACHE` or the platform's cache folder.
+            environment variable `NPP_ENV_CACHE` or the platform's cache folder. Levels of an endless generated set,
+            which are played once, have files only if a folder is named here; then no worker makes them ahead.
+        levels_ahead: How many levels of an endless generated set a worker process keeps ready at most, with all that
+            the next episodes need of them; 0 makes each level when it is needed. Episodes are the same either way.
         copy: Whether every observation is a fresh array (true), or a view of a double buffer that stays valid through
             the next step (false).
         observation: What the policy sees.
@@ -209,6 +212,7 @@ class EnvironmentConfig(_Checked):
     frame_skip: int = 4
     max_episode_frames: int | str | None = "auto"
     cache_directory: str | None = None
+    levels_ahead: int = 128
     copy: bool = True
     observation: ObservationConfig = field(default_factory=ObservationConfig)
     reward: RewardConfig = field(default_factory=RewardConfig)
@@ -239,6 +243,7 @@ class EnvironmentConfig(_Checked):
             self.cache_directory,
             "None or the path of a folder",
         )
+        _require_int("levels_ahead", self.levels_ahead, 0, 512)
         _require(isinstance(self.copy, bool), "copy", self.copy, "true or false")
         for name, kind in (
             ("observation", ObservationConfig),

@@ -334,10 +334,11 @@ class NppEnv(LevelChoice, gym.Env[Any, Any]):
         return None
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Close the window, if there is one, and give the worker back that makes levels ahead."""
         self._turn.renew(self._close)
 
     def _close(self) -> None:
+        self._episodes.close()
         if self._window is not None:
             self._window.close()
             self._window = None

@@ -367,5 +367,10 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
             self._log = InputLog(self._episodes, saved["log"])
 
     def close_extras(self, **kwargs: Any) -> None:
-        """Give the threads back."""
-        self._turn.renew(self._pool.close)
+        """Give the threads back, and the worker that makes levels ahead."""
+        self._turn.renew(self._close)
+
+    def _close(self) -> None:
+        self._pool.close()
+        if "_episodes" in self.__dict__:
+            self._episodes.close()

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from npp_env.graph.edges import Contacts, EdgeSet, Line, Touches, split_keys
 from npp_env.graph.free_space import HALF_COLUMNS, HALF_PX, HALF_ROWS, HEIGHT_PX, WIDTH_PX, blocked_image, solid_image
-from npp_env.graph.images import label_pieces
 from npp_env.graph.layout import GRAPH_FORMAT, MAX_NODES, EdgeKind, NodeKind, require_room
 from npp_env.graph.node_lookup import nodes_at
 from npp_env.graph.nodes import LatticeNodes, find_nodes
@@ -79,9 +78,8 @@ def _reachable_from_outside(
     free: NDArray[np.bool_], solid: NDArray[np.bool_], spawn: tuple[float, float]
 ) -> NDArray[np.bool_]:
     """Free pixels without the cavities that lie wholly in matter, unless the ninja starts in one."""
-    count, pieces = label_pieces(free.view(np.uint8))
-    start = int(pieces[min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)])
-    return keep_open(pieces, solid.view(np.uint8), count, start)
+    row, column = min(int(spawn[1]), HEIGHT_PX - 1), min(int(spawn[0]), WIDTH_PX - 1)
+    return keep_open(free.view(np.uint8), solid.view(np.uint8), row, column)
 
 
 def _find_ends(entities: NDArray[Any]) -> _Ends:

@@ -125,10 +125,10 @@ cdef class ContactImage:
     def __init__(self, labels, stops) -> None:
         self.labels = labels
         self.stops = stops
-        self.table = KeyTable(12)
+        self.table = KeyTable(15)
 
-    cdef int look(self, Py_ssize_t y, Py_ssize_t x, Py_ssize_t bottom, Py_ssize_t right, Py_ssize_t left,
-                  unsigned char[:, ::1] near, Py_ssize_t near_top, Py_ssize_t near_left) except -1:
+    cdef int look_under(self, Py_ssize_t y, Py_ssize_t x, Py_ssize_t bottom, Py_ssize_t right, Py_ssize_t left,
+                        unsigned char[:, ::1] near, Py_ssize_t near_top, Py_ssize_t near_left) except -1:
         """Note the contacts of a pixel with the four neighbours that follow it, inside a window, in both directions."""
         cdef int step
         cdef Py_ssize_t y2, x2
@@ -146,15 +146,37 @@ cdef class ContactImage:
             if b == 0 or b == a:
                 continue
             mark = KEPT
-            if near is not None:
-                if covers(near, y - near_top, x - near_left) or covers(near, y2 - near_top, x2 - near_left):
-                    mark = CUT
-            elif self.stops[y, x] == 0 and self.stops[y2, x2] == 0 and self.was_noted(step, x, a, b):
+            if covers(near, y - near_top, x - near_left) or covers(near, y2 - near_top, x2 - near_left):
+                mark = CUT
+            self.note(step, self.stops[y, x], self.stops[y2, x2], a, b, mark)
+        return 0
+
+    cdef int look(self, Py_ssize_t y, Py_ssize_t x) except -1:
+        """The same in the whole image, where nothing lies under a mask."""
+        cdef int step
+        cdef Py_ssize_t y2, x2
+        cdef unsigned short b
+        cdef unsigned short a = self.labels[y, x]
+        for step in range(4):
+            y2 = y + STEP_Y[step]
+            x2 = x + STEP_X[step]
+            if y2 >= self.labels.shape[0] or x2 >= self.labels.shape[1] or x2 < 0:
                 continue
-            if (self.stops[y, x] >> step) & 1 == 0:
-                self.table.add((<long long>a << NODE_BITS) | b, mark)
-            if (self.stops[y2, x2] >> (step + 4)) & 1 == 0:
-                self.table.add((<long long>b << NODE_BITS) | a, mark)
+            b = self.labels[y2, x2]
+            if b == 0 or b == a:
+                continue
+            if self.stops[y, x] or self.stops[y2, x2] or not self.was_noted(step, x, a, b):
+                self.note(step, self.stops[y, x], self.stops[y2, x2], a, b, KEPT)
+        return 0
+
+    cdef inline int note(
+        self, int step, unsigned char stops, unsigned char other_stops, long long a, long long b, unsigned char mark
+    ) except -1:
+        """Note a contact in the directions that nothing stops."""
+        if (stops >> step) & 1 == 0:
+            self.table.add((a << NODE_BITS) | b, mark)
+        if (other_stops >> (step + 4)) & 1 == 0:
+            self.table.add((b << NODE_BITS) | a, mark)
         return 0
 
     def all_keys(self) -> np.ndarray:
@@ -162,12 +184,32 @@ cdef class ContactImage:
         self.noted = np.zeros((4, self.labels.shape[1] + 1), np.uint32)
         cdef Py_ssize_t height = self.labels.shape[0]
         cdef Py_ssize_t width = self.labels.shape[1]
-        cdef Py_ssize_t y, x
-        for y in range(height):
-            for x in range(width):
-                if not self.is_alone(y, x):
-                    self.look(y, x, height, width, 0, None, 0, 0)
+        cdef Py_ssize_t y, x, top, left, bottom, right
+        cdef bint plain
+        for top in range(0, height, HALF_PX):
+            for left in range(0, width, HALF_PX):
+                bottom, right = min(top + HALF_PX, height), min(left + HALF_PX, width)
+                plain = self.is_plain(top, left, bottom, right)
+                if plain and self.labels[top, left] == 0:
+                    continue
+                for y in range(top, bottom):
+                    x = left
+                    while x < right:
+                        if not self.is_alone(y, x):
+                            self.look(y, x)
+                        # Where a half cell has a single node, only pixels at the sides and at the bottom touch others.
+                        x = right - 1 if plain and x == left and y + 1 < bottom and left + 1 < right else x + 1
         return self.table.keys_marked(KEPT)
+
+    cdef inline bint is_plain(self, Py_ssize_t top, Py_ssize_t left, Py_ssize_t bottom, Py_ssize_t right) noexcept:
+        """Whether all pixels of a window have the same node, or none."""
+        cdef unsigned short a = self.labels[top, left]
+        cdef unsigned short different = 0
+        cdef Py_ssize_t y, x
+        for y in range(top, bottom):
+            for x in range(left, right):
+                different |= self.labels[y, x] ^ a
+        return different == 0
 
     cdef inline bint was_noted(self, int step, Py_ssize_t x, unsigned int a, unsigned int b) noexcept:
         """Whether the same step above or to the left was between the same nodes, with nothing to stop it; note it."""
@@ -205,7 +247,7 @@ cdef class ContactImage:
         cdef Py_ssize_t y, x
         for y in range(first_row, bottom):
             for x in range(first_column, right):
-                self.look(y, x, bottom, right, first_column, mask, top, left)
+                self.look_under(y, x, bottom, right, first_column, mask, top, left)
         return self.table.keys_marked(CUT)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from npp_env.graph.checks import check_distances
 from npp_env.graph.dijkstra import spread
 from npp_env.graph.flood import Flood
-from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, NO_NODE, NodeKind
+from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, NO_NODE, NodeKind, spawn_numbers
 from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
@@ -71,7 +71,7 @@ class DistanceFields:
             self.spawn_plan_distance,
             self.switch_exit_distance,
             self.reachable_share,
-        ) = np.array(numbers[5:], "<i4").view("<f4").tolist()
+        ) = spawn_numbers(numbers)
         self.switch_distance: NDArray[np.float32] = arrays["switch_distance"]  # (n,) px to the nearest exit switch
         self.exit_distance: NDArray[np.float32] = arrays["exit_distance"]  # (n,) px to the nearest open exit
         self.plan_distance: NDArray[np.float32] = arrays["plan_distance"]  # (n,) px over a switch to an exit
@@ -124,7 +124,12 @@ def fields_of(level: Level, config: bytes | int = 0, cache: LevelCache | None = 
         ConfigError: The level has fewer doors.
     """
     cache = default_cache() if cache is None else cache
-    return DistanceFields(cache.get(level, distances_artifact(graph_of(level, cache).configuration(config))))
+    return fields_in(graph_of(level, cache), level, config, cache)
+
+
+def fields_in(graph: NavigationGraph, level: Level, config: bytes | int, cache: LevelCache) -> DistanceFields:
+    """The same as `fields_of`, for whoever has opened the graph of the level."""
+    return DistanceFields(cache.get(level, distances_artifact(graph.configuration(config))))
 
 
 def distances_artifact(config: bytes) -> Artifact:

@@ -105,7 +105,7 @@ class Contacts:
         contacts = self._contacts.all_keys()
         require_room("edges", len(contacts) + int(self._ends_of_entry.sum()), MAX_EDGES)
         touches, entry_of_touch = self._keys_of_entries()
-        keys = np.sort(np.concatenate([contacts, touches]))
+        keys = np.sort(np.concatenate([contacts, np.sort(touches)]), kind="stable")  # which merges what is sorted
         lines: dict[Line, list[int]] = {}
         for number, line in enumerate(doors):
             lines.setdefault(line, []).append(number)

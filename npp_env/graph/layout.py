@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import struct
 from enum import IntEnum
 
 from npp_env.errors import LevelError
 from npp_env.level.block import BlockFormat
+
+_FIRST_FLOAT = 5
+_INTS, _FLOATS = struct.Struct("<5i"), struct.Struct("<5f")
 
 NO_NODE = 65535
 NO_DOOR = -1
@@ -99,3 +103,11 @@ DISTANCES_FORMAT = BlockFormat(
         ("blocked", "u1"),
     ),
 )
+
+
+def spawn_numbers(numbers: list[int]) -> tuple[float, ...]:
+    """The float32 among the numbers of distance fields.
+
+    From the spawn to switch, exit, and over a switch to an exit; from that switch to the exit; the reachable share.
+    """
+    return _FLOATS.unpack(_INTS.pack(*numbers[_FIRST_FLOAT:]))

@@ -77,9 +77,14 @@ def _divide(pieces: NDArray[np.uint16], one_ways: list[OneWay]) -> tuple[int, ND
         code[one_way.window] += one_way.under * np.uint64(_random_bits(k + 1))
     inside = (image > 0) & (code != 0)
     first = int(image.max()) + 1
-    keys = np.stack([image[inside], code[inside].view(np.int64)], axis=1)
-    _, inverse = np.unique(keys, axis=0, return_inverse=True)
-    image[inside] = first + inverse.reshape(-1)
+    piece, covered = image[inside], code[inside]
+    order = np.lexsort((covered.view(np.int64), piece))
+    piece, covered = piece[order], covered[order]
+    begins = (np.diff(piece, prepend=piece[:1]) != 0) | (covered != np.roll(covered, 1))
+    begins[:1] = False
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = first + np.cumsum(begins)
+    image[inside] = numbers
     # Pieces that lie wholly under a surface have lost their old number.
     used = np.bincount(image.reshape(-1)) > 0
     used[0] = True
@@ -120,7 +125,7 @@ def _tables(
 
 def _nearest_by_half_cell(labels: NDArray[np.uint16]) -> NDArray[np.uint16]:
     """Label of the free pixel that comes nearest to any pixel of a half cell; every other pixel is looked at."""
-    distance, spread = spread_labels(np.ascontiguousarray(labels[::_COARSE, ::_COARSE]))
+    distance, spread = spread_labels(labels[::_COARSE, ::_COARSE])
     size = HALF_PX // _COARSE
     shape = (HALF_ROWS, size, HALF_COLUMNS, size)
     closest = distance.reshape(shape).transpose(0, 2, 1, 3).reshape(HALF_CELLS, size * size).argmin(axis=1)

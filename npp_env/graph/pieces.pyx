@@ -1,4 +1,4 @@
-"""Pieces of free space: stamped out of an image, numbered within half cells, and described."""
+"""Pieces of free space: stamped out of an image, freed of cavities, numbered within half cells, and described."""
 
 import numpy as np
 
@@ -24,33 +24,94 @@ def stamp(unsigned char[:, ::1] image, const long long[::1] rows, const long lon
             memset(&image[rows[k] + runs[r, 0], columns[k] + runs[r, 1]], 1, runs[r, 2] - runs[r, 1])
 
 
-def keep_open(const unsigned short[:, ::1] pieces, const unsigned char[:, ::1] solid, Py_ssize_t count, int always):
-    """The pixels of pieces that do not lie wholly in matter.
+cdef int root_of(int* parents, int run) noexcept nogil:
+    """The representative of a run's piece; halves the way for the next one who asks."""
+    while parents[run] != run:
+        parents[run] = parents[parents[run]]
+        run = parents[run]
+    return run
+
+
+cdef class Runs:
+    """The rows of an image as runs of non-zero pixels, joined to pieces (8 neighbours)."""
+
+    cdef int[::1] start
+    cdef int[::1] end
+    cdef int[::1] parents
+    cdef int[::1] first_of_row
+    cdef int count
+
+    def __init__(self, const unsigned char[:, ::1] image) -> None:
+        cdef Py_ssize_t height = image.shape[0]
+        cdef Py_ssize_t width = image.shape[1]
+        room = height * ((width + 1) // 2)
+        self.start, self.end, self.parents = (np.empty(room + 1, np.int32) for _ in range(3))
+        self.first_of_row = np.empty(height + 1, np.int32)
+        cdef Py_ssize_t y, x
+        cdef int above = 0
+        for y in range(height):
+            self.first_of_row[y] = self.count
+            x = 0
+            while x < width:
+                if image[y, x] == 0:
+                    x += 1
+                    continue
+                self.start[self.count] = x
+                while x < width and image[y, x] != 0:
+                    x += 1
+                self.end[self.count] = x
+                self.parents[self.count] = self.count
+                if y > 0:
+                    above = self.join(above, self.first_of_row[y])
+                self.count += 1
+            above = self.first_of_row[y]
+        self.first_of_row[height] = self.count
+
+    cdef int join(self, int above, int behind) noexcept nogil:
+        """Join the last run to those of the row above that it touches, from `above` on; returns the first of them."""
+        cdef int run, one, other
+        cdef int start = self.start[self.count]
+        cdef int end = self.end[self.count]
+        while above < behind and self.end[above] < start:
+            above += 1
+        run = above
+        while run < behind and self.start[run] <= end:
+            one, other = root_of(&self.parents[0], run), root_of(&self.parents[0], self.count)
+            self.parents[max(one, other)] = min(one, other)
+            run += 1
+        return above
+
+
+def keep_open(const unsigned char[:, ::1] free, const unsigned char[:, ::1] solid, Py_ssize_t row, Py_ssize_t column):
+    """The free pixels without the pieces that lie wholly in matter.
 
     Args:
-        pieces: Piece of every pixel, 0 for none.
+        free: The image.
         solid: Where there is matter.
-        count: One more than the number of pieces.
-        always: A piece that is kept in any case.
+        row: Of a pixel whose piece is kept in any case.
+        column: Of this pixel.
 
     Returns:
         A fresh bool image.
     """
-    cdef unsigned char[::1] keep = np.zeros(count, np.uint8)
-    kept = np.empty((pieces.shape[0], pieces.shape[1]), np.bool_)
+    cdef Runs runs = Runs(free)
+    cdef unsigned char[::1] keep = np.zeros(runs.count + 1, np.uint8)
+    kept = np.zeros((free.shape[0], free.shape[1]), np.bool_)
     cdef unsigned char[:, ::1] out = kept.view(np.uint8)
     cdef Py_ssize_t y, x
-    cdef unsigned short last = 0
-    for y in range(pieces.shape[0]):
-        for x in range(pieces.shape[1]):
-            if pieces[y, x] != last and solid[y, x] == 0:
-                last = pieces[y, x]
-                keep[last] = 1
-    keep[always] = 1
-    keep[0] = 0
-    for y in range(pieces.shape[0]):
-        for x in range(pieces.shape[1]):
-            out[y, x] = keep[pieces[y, x]]
+    cdef int run, root
+    for y in range(free.shape[0]):
+        for run in range(runs.first_of_row[y], runs.first_of_row[y + 1]):
+            root = root_of(&runs.parents[0], run)
+            keep[root] |= y == row and runs.start[run] <= column < runs.end[run]
+            x = runs.start[run]
+            while keep[root] == 0 and x < runs.end[run]:
+                keep[root] = solid[y, x] == 0
+                x += 1
+    for y in range(free.shape[0]):
+        for run in range(runs.first_of_row[y], runs.first_of_row[y + 1]):
+            if keep[root_of(&runs.parents[0], run)]:
+                memset(&out[y, runs.start[run]], 1, runs.end[run] - runs.start[run])
     return kept
 
 
@@ -123,6 +184,17 @@ def label_half_cells(const unsigned char[:, ::1] free):
     return int(count), labels
 
 
+cdef inline bint is_one_piece(const unsigned short[:, ::1] pieces, Py_ssize_t top, Py_ssize_t left) noexcept:
+    """Whether all pixels of a half cell are of the same piece, or of none."""
+    cdef unsigned short different = 0
+    cdef unsigned short piece = pieces[top, left]
+    cdef Py_ssize_t y, x
+    for y in range(top, top + HALF_PX):
+        for x in range(left, left + HALF_PX):
+            different |= pieces[y, x] ^ piece
+    return different == 0
+
+
 def describe_pieces(const unsigned short[:, ::1] pieces, Py_ssize_t count):
     """Where each piece lies.
 
@@ -142,6 +214,11 @@ def describe_pieces(const unsigned short[:, ::1] pieces, Py_ssize_t count):
     cdef int centre = HALF_PX // 2
     for row in range(HALF_ROWS):
         for column in range(HALF_COLUMNS):
+            if is_one_piece(pieces, row * HALF_PX, column * HALF_PX):
+                piece = pieces[row * HALF_PX, column * HALF_PX]
+                out[0, piece] = row * HALF_COLUMNS + column
+                out[1, piece] = centre * HALF_PX + centre
+                continue
             for pixel in range(PIXELS):
                 y, x = pixel // HALF_PX, pixel % HALF_PX
                 piece = pieces[row * HALF_PX + y, column * HALF_PX + x]
@@ -154,4 +231,5 @@ def describe_pieces(const unsigned short[:, ::1] pieces, Py_ssize_t count):
                 if distance <= least[piece]:
                     least[piece] = distance
                     out[1, piece] = pixel
+    found[:, 0] = 0
     return found[0], found[1], found[2]

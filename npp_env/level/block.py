@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from npp_env.errors import StateError
 from npp_env.level.ranges import ascending, within
+from npp_env.level.sections import Sections, SectionTable
 
 ALIGNMENT = 8
 FIRST_NUMBER = 3
@@ -39,10 +40,11 @@ class BlockFormat:
     sections: tuple[tuple[str, DTypeLike], ...]
     numbers: int = 0
 
-    _dtypes: tuple[np.dtype[Any], ...] = field(init=False, repr=False)
+    _table: SectionTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_dtypes", tuple(np.dtype(dtype) for _, dtype in self.sections))
+        dtypes = tuple(np.dtype(dtype) for _, dtype in self.sections)
+        object.__setattr__(self, "_table", SectionTable(tuple(name for name, _ in self.sections), dtypes))
 
     @property
     def first_section(self) -> int:
@@ -75,26 +77,22 @@ class BlockFormat:
         block.setflags(write=False)
         return block
 
-    def open(self, block: NDArray[np.uint8]) -> tuple[list[int], dict[str, NDArray[Any]]]:
-        """Numbers and sections of a block; the sections are read-only views of it.
+    def open(self, block: NDArray[np.uint8]) -> tuple[list[int], Sections]:
+        """Numbers and sections of a block; the arrays of these are read-only views of it, made on demand.
 
         Raises:
             StateError: The block is of another format or version, or cut off.
         """
         header = self._header(block)
-        head = 4 * self.header_ints
         if block.flags.writeable:
             block = block.view()
             block.setflags(write=False)
-        arrays, place, size = {}, self.first_section, block.size
-        for (name, _), dtype in zip(self.sections, self._dtypes, strict=True):
-            start, count = header[place : place + 2]
-            end = start + count * dtype.itemsize
-            if start < head or start % ALIGNMENT or count < 0 or end > size:
-                raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {size} bytes")
-            arrays[name] = block[start:end].view(dtype)
-            place += 2
-        return header[FIRST_NUMBER : self.first_section], arrays
+        try:
+            sections = Sections(block, self._table, self.first_section, ALIGNMENT)
+        except ValueError as error:
+            name, start, end = error.args
+            raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {block.size} bytes") from error
+        return header[FIRST_NUMBER : self.first_section], sections
 
     def numbers_in(self, block: NDArray[np.uint8]) -> list[int]:
         """Only the numbers of a block.

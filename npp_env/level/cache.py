@@ -190,6 +190,17 @@ class LevelCache:
             entries.clear()
             return_free_memory()
 
+    def arrays(self) -> dict[ArtifactKey, NDArray[Any]]:
+        """Every array that is held now; a fresh dictionary of shared, read-only arrays."""
+        with self._lock:
+            return {key: entry.array for key, entry in self._entries.items()}
+
+    def hold(self, arrays: Mapping[ArtifactKey, NDArray[Any]]) -> None:
+        """Take in what another cache held, as if it had been opened from a file."""
+        with self._lock:
+            for key, array in arrays.items():
+                self._keep(key, array, persisted=False, built=False)
+
     def report(self) -> dict[str, ArtifactUse]:
         """Exact accounting by artifact name; fresh objects. `tiles` counts the levels seen here that are alive."""
         with self._lock:

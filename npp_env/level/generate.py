@@ -122,6 +122,11 @@ class GeneratedLevels:
             difficulty += (self.last_difficulty - self.difficulty) * index / (self.count - 1)
         return generate(self.kind, difficulty, self.first_seed + index)
 
+    @property
+    def never_repeats(self) -> bool:
+        """See `LevelSet.never_repeats`."""
+        return self.count is None
+
     def name_of(self, index: int) -> str:
         """The name of the level of an index, which is not made for it."""
         seed = self.first_seed + index

@@ -171,6 +171,14 @@ class LevelSet(Sequence[Level]):
         """Whether some levels do not exist before they are asked for, so that nothing is known of them."""
         return self._make is not None or any(isinstance(entry, MadeEntry) for entry in self._entries)
 
+    @property
+    def never_repeats(self) -> bool:
+        """Whether every number stands for a level of its own, without end, which any process makes alike.
+
+        What is computed from such a level is used once.
+        """
+        return not self.is_finite and bool(getattr(self._make, "never_repeats", False))
+
     def __len__(self) -> int:
         if self._make is None:
             return len(self._entries)

@@ -28,6 +28,11 @@ class MirroredLevels:
         """The level of an index from 0."""
         return mirror_level(self.levels[index])
 
+    @property
+    def never_repeats(self) -> bool:
+        """See `LevelSet.never_repeats`."""
+        return self.levels.never_repeats
+
 
 def parse_mirrored(text: str) -> LevelSet:
     """Open the set that `mirrored:` stands before, and mirror its levels.

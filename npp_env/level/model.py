@@ -186,6 +186,29 @@ class Level(_WeaklyReferable):
     def __deepcopy__(self, memo: dict[int, Any]) -> Level:
         return self
 
+    def checked_parts(self) -> tuple[Any, ...]:
+        """The plain values of this level, for `Level.from_checked_parts` in a process that trusts this one."""
+        arrays = (self.tiles.tobytes(), self.records.tobytes(), self.counts.tobytes())
+        return (*arrays, self.header, dict(self.metadata), self.notes, self._hash)
+
+    @classmethod
+    def from_checked_parts(cls, parts: tuple[Any, ...]) -> Level:
+        """The level that has these parts; the checks that it passed when it was made are not repeated."""
+        tiles, records, counts, header, metadata, notes, content_hash = parts
+        values = {
+            "tiles": np.frombuffer(tiles, np.uint8).reshape(ROWS, COLUMNS),
+            "records": np.frombuffer(records, np.uint8).reshape(-1, RECORD_BYTES),
+            "counts": np.frombuffer(counts, np.uint16),
+            "header": header,
+            "metadata": MappingProxyType(metadata),
+            "notes": notes,
+            "_hash": content_hash,
+        }
+        level = object.__new__(cls)
+        for name, value in values.items():
+            object.__setattr__(level, name, value)
+        return level
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Level, (self.tiles, self.records, self.counts, self.header, dict(self.metadata), self.notes)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.math cimport sqrt
 from npp_env.graph.node_lookup cimport NO_NODE, node_at
+from npp_env.level.sections cimport Places
 from npp_env.observe.view cimport Paths, View, half, halves
 from npp_env.sim.layout cimport Ninja
 
@@ -25,8 +26,8 @@ cdef class PathHandle:
     """The arrays of a navigation graph and of the distances in one door configuration, as the kernel sees them.
 
     Args:
-        arrays: By name and type: nearest uint16 (4400,), split_half uint16 and split_node uint16 (144 each), node_x,
-            node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
+        arrays: By name and type: nearest_node uint16 (4400,), split_half uint16 and split_node uint16 (144 each),
+            node_x, node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
             edge_target uint16, edge_kind uint8; switch_distance, exit_distance and plan_distance float32, switch_next,
             exit_next and plan_next uint16, reachable uint8. They are kept alive, not copied.
         graph: A number that no other graph has, and not 0.
@@ -36,7 +37,7 @@ cdef class PathHandle:
 
     def __init__(self, arrays, unsigned long long graph, double spawn_distance, double reachable_share) -> None:
         global handles_made
-        self.arrays = dict(arrays)
+        self.arrays = arrays
         self.spawn_distance = spawn_distance
         cdef Paths* p = &self.paths
         handles_made += 1
@@ -44,7 +45,7 @@ cdef class PathHandle:
         p.graph = graph
         p.n_nodes = len(arrays["node_x"])
         p.n_edges = len(arrays["edge_target"])
-        p.table.nearest = <unsigned short*>locate(arrays, "nearest", np.uint16)
+        p.table.nearest = <unsigned short*>locate(arrays, "nearest_node", np.uint16)
         p.node_x = <float*>locate(arrays, "node_x", np.float32)
         p.node_y = <float*>locate(arrays, "node_y", np.float32)
         p.n_places = len(arrays["place_x"])
@@ -72,7 +73,9 @@ cdef class PathHandle:
 
 
 cdef void* locate(arrays, name, dtype):
-    """Address of a named array, after a check of its type."""
+    """Address of a named array, after a check of its type, which sections of a block need not."""
+    if isinstance(arrays, Places):
+        return (<Places>arrays).address(name)
     array = arrays[name]
     if array.dtype != dtype:
         raise TypeError(f"{name} is {array.dtype}, want {np.dtype(dtype)}")

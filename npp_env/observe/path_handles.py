@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import weakref
 
-from npp_env.level.cache import LevelCache
-from npp_env.level.model import Level
-from npp_env.observe.path_features import PathHandle
+import numpy as np
+from numpy.typing import NDArray
 
-_OF_GRAPH = (
-    "node_x", "node_y", "place_x", "place_y", "place_of_x", "place_of_y", "node_kind",
-    "split_half", "split_node", "edge_start", "edge_target", "edge_kind",
-)  # fmt: skip
-_OF_FIELDS = (
-    "switch_distance", "exit_distance", "plan_distance", "switch_next", "exit_next", "plan_next", "reachable",
-)  # fmt: skip
+from npp_env.level.cache import LevelCache, default_cache
+from npp_env.level.model import Level
+from npp_env.level.sections import JoinedSections
+from npp_env.observe.path_features import PathHandle
 
 _handles: weakref.WeakValueDictionary[tuple[str, int], PathHandle] = weakref.WeakValueDictionary()
 
@@ -35,13 +31,20 @@ def path_handle(level: Level, doors: int, cache: LevelCache | None = None) -> Pa
     return handle
 
 
+def path_handle_in(graph_block: NDArray[np.uint8], fields_block: NDArray[np.uint8], number: int) -> PathHandle:
+    """The distances in a block of distance fields, with the graph that they belong to and the number of its level."""
+    from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, spawn_numbers
+
+    numbers, fields = DISTANCES_FORMAT.open(fields_block)
+    to_end, reachable_share = spawn_numbers(numbers)[2::2]
+    sections = JoinedSections(GRAPH_FORMAT.open(graph_block)[1], fields)
+    return PathHandle(sections, number | 1, to_end, reachable_share)
+
+
 def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
-    from npp_env.graph.distances import fields_of
+    from npp_env.graph.distances import fields_in
     from npp_env.graph.navigation import graph_of
 
+    cache = default_cache() if cache is None else cache
     graph = graph_of(level, cache)
-    fields = fields_of(level, doors, cache)
-    arrays = {name: getattr(graph, name) for name in _OF_GRAPH} | {name: getattr(fields, name) for name in _OF_FIELDS}
-    arrays["nearest"] = graph.nearest_node
-    number = int(level.hash[:16], 16) | 1
-    return PathHandle(arrays, number, float(fields.spawn_plan_distance), float(fields.reachable_share))
+    return path_handle_in(graph.block, fields_in(graph, level, doors, cache).block, int(level.hash[:16], 16))

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, LevelError, LevelWarning
 from npp_env.level.cache import LevelCache, cache_in
-from npp_env.level.doubts import DOUBTFUL, describe_doubts, type_bits
+from npp_env.level.doubts import DOUBTFUL, describe_doubts
 from npp_env.level.level_set import SHIPPED, LevelSet
 from npp_env.level.model import Level
 from npp_env.level.validation import shorten
@@ -22,7 +23,14 @@ from npp_env.observe.buffers import DoubleBuffer, Observation, ObservationLayout
 from npp_env.runtime.arguments import levels_by_environment
 from npp_env.runtime.engine import Engine
 from npp_env.runtime.episode_rows import HELD
-from npp_env.runtime.level_resources import FOREIGN_LEVEL, LevelLoader, LevelResources, largest_state_bytes
+from npp_env.runtime.level_resources import (
+    FOREIGN_LEVEL,
+    LevelResources,
+    cache_of_one,
+    largest_state_bytes,
+    load_resources,
+)
+from npp_env.runtime.levels_ahead import LevelsAhead
 from npp_env.runtime.sampling import UniformSampling, parse_sampling
 from npp_env.sim.doors import door_configuration
 from npp_env.sim.outcome import NinjaState
@@ -32,6 +40,10 @@ MAX_LIMIT_FRAMES = 2**31 - 1
 """Ticks that an episode may have at most; the engine counts them in 32 bits."""
 
 _SPARE_LEVELS = 256
+_SPARE_UNREPEATED = 16
+"""Levels of a set that never repeats that are kept for states of them that may be restored, at 0.2 MB each."""
+_FORESEEN_TOGETHER = 8
+"""Part of the environments whose next levels are asked for at once: code that runs rarely is slow."""
 
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 
@@ -43,18 +55,6 @@ def level_set_of(levels: str | tuple[str, ...]) -> LevelSet:
         return LevelSet.parse(levels)
     found = _shared_sets.get(levels)
     return _shared_sets.setdefault(levels, LevelSet.parse(levels)) if found is None else found
-
-
-def limit_frames_of(level: Level, configured: int | str | None) -> int:
-    """Ticks after which an episode on this level is truncated, 0 for never.
-
-    `auto` gives ten seconds, and four ticks more for each tile that is not solid.
-    """
-    if configured is None:
-        return 0
-    if configured == "auto":
-        return 600 + 4 * int(np.count_nonzero(level.tiles != 1))
-    return int(configured)
 
 
 def split_levels(overrides: dict[str, Any]) -> tuple[LevelSet | None, dict[str, Any]]:
@@ -101,10 +101,15 @@ class Episodes:
         self._record = getattr(self.sampling, "record", None)
         # Whether the present episode is recorded already, because beginning the next was cut off.
         self._recorded = np.zeros(0 if self._record is None else num_envs, np.bool_)
-        self._max_frames = max_frames
+        self._compile = partial(load_resources, config, max_frames)
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
-        self._capacity = max(2 * num_envs, _SPARE_LEVELS)
-        self._loader = LevelLoader(self.cache, config.needs_graph, config.needs_background)
+        # What is used once has no files, unless a folder is named for them.
+        self._used_once = self.levels.never_repeats and cache is None and config.cache_directory is None
+        self._capacity = 2 * num_envs + _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
+        self.ahead: LevelsAhead | None = None
+        if self._used_once and config.levels_ahead and getattr(self.sampling, "foreseeable", False):
+            self.ahead = LevelsAhead(self.levels, config, max_frames, slots=2 * num_envs + self._capacity)
+        self._begun: dict[int, None] = {}  # environments whose next level was not asked for yet
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
@@ -137,13 +142,27 @@ class Episodes:
         """What level number `index` of the set needs; loaded on first use, and dropped when long unused."""
         found = self._resources.get(index)
         if found is None:
-            found = self._load(self.levels[index], index)
-            self._resources[index] = found
-            while len(self._resources) > self._capacity:
-                self._resources.popitem(last=False)
+            found = self._made(index) if self._used_once else self._load(self.levels[index], index)
+            self._keep(found)
         else:
             self._resources.move_to_end(index)
         return found
+
+    def _keep(self, found: LevelResources) -> None:
+        self._resources[found.index] = found
+        while len(self._resources) > self._capacity:
+            self._resources.popitem(last=False)
+
+    def _made(self, index: int) -> LevelResources:
+        """A level that is used once, which nobody else need keep: from the worker, or made here."""
+        ready = None
+        if self.ahead is not None:
+            for found in self.ahead.arrivals():
+                # What there is something to say about is said when it is played.
+                if not (found.types & DOUBTFUL & ~self._doubts_told or self._is_too_large(found)):
+                    self._keep(found)
+            ready = self._resources.get(index) or self.ahead.take(index)
+        return self._load(self.levels[index], index, cache_of_one()) if ready is None else self._admitted(ready)
 
     def _tell_doubts(self, types: Sequence[int]) -> None:
         """Warn of what levels hold that is not simulated or unverified, unless this was told before."""
@@ -156,19 +175,23 @@ class Episodes:
             message = f"{describe_doubts(types)}; docs/fidelity.md says what each rests on, {advice}"
             warnings.warn(message, LevelWarning, stacklevel=4)
 
-    def _load(self, level: Level, index: int) -> LevelResources:
+    def _load(self, level: Level, index: int, cache: LevelCache | None = None) -> LevelResources:
+        return self._admitted(self._compile(level, index, self.cache if cache is None else cache))
+
+    def _admitted(self, found: LevelResources) -> LevelResources:
+        """The same, which is going to be played."""
         # What a set of levels that are made, or a level from outside the set, holds comes to light here.
-        self._tell_doubts((type_bits(level.records[:, 0]),))
-        limit = limit_frames_of(level, self.config.max_episode_frames)
-        if self._max_frames is not None:
-            limit = min(limit, self._max_frames) if limit else self._max_frames
-        found = self._loader.load(level, index, limit)
-        if self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes:
+        self._tell_doubts((found.types,))
+        if self._is_too_large(found):
             raise LevelError(
-                f"a state of level {level.name!r} takes {found.handle.state_bytes} bytes; rows of observation.layout "
-                f"'state' hold {self.layout.state_bytes}, the most of any level in the set: put the level into the set"
+                f"a state of level {found.level.name!r} takes {found.handle.state_bytes} bytes; rows of "
+                f"observation.layout 'state' hold {self.layout.state_bytes}, the most of any level in the set: put the "
+                f"level into the set"
             )
         return found
+
+    def _is_too_large(self, found: LevelResources) -> bool:
+        return self.layout.layout == "state" and found.handle.state_bytes > self.layout.state_bytes
 
     def foreign(self, level: Level | str) -> LevelResources:
         """What a level needs that is given as an object or as a specification of exactly one level.
@@ -256,6 +279,8 @@ class Episodes:
         if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
             drawn = [None] * len(indices)
             self._begin(indices, self.keys[indices], self.episodes[indices] + 1, drawn, fresh=fresh)
+        elif self.ahead is not None:
+            self._foresee(self.ahead, indices)
 
     def _begin(
         self,
@@ -267,14 +292,31 @@ class Episodes:
         fresh: bool,
     ) -> None:
         """Choose and load first, which may fail; then begin everything at once, which cannot."""
-        chosen = []
+        chosen: list[Any] = []
         for i, key, episode, item in zip(indices.tolist(), keys.tolist(), episodes.tolist(), wanted, strict=True):
-            if item is None:
-                item = self.resources(self.sampling.choose(i, key, episode, self.num_levels))
-            chosen.append(item.prepared())
+            chosen.append(self.sampling.choose(i, key, episode, self.num_levels) if item is None else item)
+        # Backwards, because a worker makes the first ones first: what it has not made yet, it need not make any more.
+        for k, item in reversed(list(enumerate(chosen))):
+            chosen[k] = (item if isinstance(item, LevelResources) else self.resources(item)).prepared()
         self.engine.begin(indices, chosen, keys, episodes, fresh)
         if self._record is not None:
             self._recorded[indices] = False
+        if self.ahead is not None:
+            self._foresee(self.ahead, indices)
+
+    def _foresee(self, ahead: LevelsAhead, indices: NDArray[np.int64]) -> None:
+        """Say which levels come next in these environments, so that they can be made."""
+        self._begun |= dict.fromkeys(indices.tolist())
+        if _FORESEEN_TOGETHER * len(self._begun) < self.engine.num_envs:
+            return
+        coming = np.array(list(self._begun))
+        keys, episodes = self.keys[coming].tolist(), (self.episodes[coming] + 1).tolist()
+        count = self.num_levels
+        ahead.expect(
+            (i, self.sampling.choose(i, key, episode, count))
+            for i, key, episode in zip(self._begun, keys, episodes, strict=True)
+        )
+        self._begun = {}
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
         """Tell the sampling how the episodes went that are about to be left, if it wants to know."""
@@ -296,6 +338,11 @@ class Episodes:
             self.sampling.forget(indices)
             if self._record is not None:
                 self._recorded[indices] = True
+
+    def close(self) -> None:
+        """Give the worker back that makes levels ahead."""
+        if self.ahead is not None:
+            self.ahead.close()
 
     def finish(self) -> None:
         """Complete the step of the environments whose doors changed, with the distances of their new configuration.

@@ -6,12 +6,14 @@ import weakref
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.config import EnvironmentConfig
 from npp_env.level.cache import LevelCache
+from npp_env.level.doubts import type_bits
 from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
@@ -26,6 +28,27 @@ FOREIGN_LEVEL = -1
 _GOLD = 2
 _DOOR_CONFIGURATIONS = 16
 _UNBOUNDED_STATE_BYTES = 4096
+_BUDGET_BYTES = 4 << 20
+"""What is kept of a level that is played once beyond what is in use: the distances of some door configurations."""
+
+
+class LevelOrigin(Protocol):
+    """A level and the cache that keeps what is computed from it, one of which may be made when it is asked for."""
+
+    @property
+    def level(self) -> Level:
+        """The level."""
+
+    @property
+    def cache(self) -> LevelCache:
+        """The cache."""
+
+
+class CachedLevel(NamedTuple):
+    """A level at hand, as a `LevelOrigin`."""
+
+    level: Level
+    cache: LevelCache
 
 
 @dataclass(eq=False)
@@ -33,15 +56,20 @@ class LevelResources:
     """All that an episode on one level needs; shared by all of the process that use the level alike."""
 
     index: int
-    level: Level
+    origin: LevelOrigin
     handle: LevelHandle
     gold: int
     limit_frames: int
     background: NDArray[np.uint8] | None
-    _cache: LevelCache
-    _needs_graph: bool
+    types: int  # of its entities, as `type_bits` gives them
+    needs_graph: bool
     paths: OrderedDict[int, PathHandle] = field(default_factory=OrderedDict)  # by door configuration
     assignment: Assignment | None = None  # the same for the engine; `prepared` makes it
+
+    @property
+    def level(self) -> Level:
+        """The level."""
+        return self.origin.level
 
     def prepared(self) -> LevelResources:
         """This, with all that an episode begins with."""
@@ -53,13 +81,13 @@ class LevelResources:
 
     def paths_of(self, doors: int) -> PathHandle | None:
         """The path distances of a door configuration; None if nothing needs them."""
-        if not self._needs_graph:
+        if not self.needs_graph:
             return None
         found = self.paths.get(doors)
         if found is None:
             from npp_env.observe.path_handles import path_handle
 
-            found = self.paths[doors] = path_handle(self.level, doors, self._cache)
+            found = self.paths[doors] = path_handle(self.level, doors, self.origin.cache)
             while len(self.paths) > _DOOR_CONFIGURATIONS:
                 self.paths.popitem(last=False)
         return found
@@ -96,16 +124,17 @@ class LevelLoader:
             index: Its number in a level set.
             limit_frames: Ticks after which an episode is truncated, 0 for never.
         """
-        self.cache.prepare(level, partial(self._build, level))
+        self.cache.prepare(level, partial(self.build, level))
         background = self._background(level, self.cache)
         handle = handle_of(level, self.cache)
         gold = int(np.count_nonzero(level.records[:, 0] == _GOLD))
         key = (level.hash, level.name, index, limit_frames, self.needs_graph, background is None, id(handle))
-        fresh = LevelResources(index, level, handle, gold, limit_frames, background, self.cache, self.needs_graph)
+        origin, types = CachedLevel(level, self.cache), type_bits(level.records[:, 0])
+        fresh = LevelResources(index, origin, handle, gold, limit_frames, background, types, self.needs_graph)
         return _shared.setdefault(key, fresh)
 
-    def _build(self, level: Level, cache: LevelCache) -> None:
-        """All that is needed from the start."""
+    def build(self, level: Level, cache: LevelCache) -> None:
+        """Build in a cache all that is needed of a level from the start."""
         geometry_of(level, cache)
         self._background(level, cache)
         if self.needs_graph:
@@ -126,3 +155,30 @@ def largest_state_bytes(levels: LevelSet) -> int:
     if levels.is_made:
         return _UNBOUNDED_STATE_BYTES
     return int(state_bytes_of(levels.record_counts()).max())
+
+
+def cache_of_one() -> LevelCache:
+    """A cache for what is computed from one level that hardly comes again; it goes with the level."""
+    return LevelCache(_BUDGET_BYTES, persist=False)
+
+
+def limit_frames_of(level: Level, configured: int | str | None) -> int:
+    """Ticks after which an episode on this level is truncated, 0 for never.
+
+    `auto` gives ten seconds, and four ticks more for each tile that is not solid.
+    """
+    if configured is None:
+        return 0
+    if configured == "auto":
+        return 600 + 4 * int(np.count_nonzero(level.tiles != 1))
+    return int(configured)
+
+
+def load_resources(
+    config: EnvironmentConfig, max_frames: int | None, level: Level, index: int, cache: LevelCache
+) -> LevelResources:
+    """What level number `index` of a set needs under a configuration, kept in a cache; `max_frames` limits further."""
+    limit = limit_frames_of(level, config.max_episode_frames)
+    if max_frames is not None:
+        limit = min(limit, max_frames) if limit else max_frames
+    return LevelLoader(cache, config.needs_graph, config.needs_background).load(level, index, limit)

@@ -194,7 +194,10 @@ def level_holdings(episodes: Episodes) -> list[Holding]:
         for handle in item.paths.values():
             for array in handle.arrays.values():
                 count("graph and distances", array)
-    return [Holding("levels", name, size, shared=True) for name, size in sizes.items() if size]
+    found = [Holding("levels", name, size, shared=True) for name, size in sizes.items() if size]
+    if episodes.ahead is not None and episodes.ahead.nbytes:
+        found.append(Holding("levels", "made ahead", episodes.ahead.nbytes))
+    return found
 
 
 def object_bytes(root: Any) -> int:

@@ -1,7 +1,8 @@
 """Which level an episode is played on: strategies as objects.
 
 A strategy has a method `choose`. It may also have `prepare`, called once with the numbers of environments and levels,
-and `record`, called with the outcome of every episode before the next one is chosen.
+and `record`, called with the outcome of every episode before the next one is chosen. One whose `foreseeable` is true
+chooses by key and episode alone, and may be asked for the levels of episodes to come.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class LevelSampling(Protocol):
 class UniformSampling:
     """Every level equally often."""
 
+    foreseeable = True
+
     def choose(self, environment: int, key: int, episode: int, count: int) -> int:
         """See `LevelSampling`."""
         return drawn_level(key, episode, count)
@@ -48,6 +51,8 @@ class WeightedSampling:
     Args:
         weights: One non-negative weight per level.
     """
+
+    foreseeable = True
 
     def __init__(self, weights: Sequence[float] | NDArray[np.floating[Any]]) -> None:
         try:

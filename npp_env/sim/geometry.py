@@ -7,7 +7,6 @@ processes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -96,7 +95,7 @@ class Geometry:
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
         self.block = block
-        self.sections: Mapping[str, NDArray[Any]] = MappingProxyType(GEOMETRY_FORMAT.open(block)[1])
+        self.sections: Mapping[str, NDArray[Any]] = GEOMETRY_FORMAT.open(block)[1]
 
     def __getitem__(self, name: str) -> NDArray[Any]:
         """A section; a read-only view of the block."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memcpy, memset
+from npp_env.level.sections cimport Places
 from npp_env.sim.entities.passes cimport advance_entities, place_entities, react_entities
 from npp_env.sim.layout cimport (
     INPUT_JUMP, INPUT_LEFT, INPUT_RIGHT, MOST_CANDIDATES, OFF, Door, Entity, Level, Mover, Ninja, Place, Wall, World,
@@ -103,45 +104,58 @@ cdef class LevelHandle:
                 access beyond its end.
         """
         self.geometry = geometry
-        sections = {name: geometry[name].copy() if guarded else geometry[name] for name, _ in geometry.sections.items()}
+        sections = geometry.sections
+        if guarded:
+            sections = {name: sections[name].copy() for name in sections}
         self.arrays = sections
-        self.state_bytes = len(sections["initial"])
+        self.state_bytes = count_in(sections, "initial")
         cdef Level* level = &self.level
-        level.n_entities = len(sections["entities"])
-        level.n_movers = len(sections["mover_entity"])
-        level.n_doors = len(sections["doors"])
-        level.n_advance = len(sections["advance_order"])
-        level.n_react = len(sections["react_order"])
-        level.n_mines = len(sections["mines"])
-        level.n_balls = len(sections["balls"])
-        level.n_cover = len(sections["cover"])
-        level.ball_count = int(sections["scalars"][0])
-        level.n_flags = int(sections["scalars"][1])
-        level.history_ticks = int(sections["scalars"][2])
+        level.n_entities = count_in(sections, "entities")
+        level.n_movers = count_in(sections, "mover_entity")
+        level.n_doors = count_in(sections, "doors")
+        level.n_advance = count_in(sections, "advance_order")
+        level.n_react = count_in(sections, "react_order")
+        level.n_mines = count_in(sections, "mines")
+        level.n_balls = count_in(sections, "balls")
+        level.n_cover = count_in(sections, "cover")
+        cdef int* scalars = <int*>pointer_in(sections, "scalars")
+        level.ball_count = scalars[0]
+        level.n_flags = scalars[1]
+        level.history_ticks = scalars[2]
         level.state_bytes = self.state_bytes
         level.history_start = self.state_bytes - level.history_ticks * sizeof(Place)
-        level.wall_start = <unsigned short*>pointer_to(sections["wall_start"])
-        level.walls = <Wall*>pointer_to(sections["walls"])
-        level.listed_start = <unsigned short*>pointer_to(sections["listed_start"])
-        level.listed = <unsigned short*>pointer_to(sections["listed"])
-        level.near = <unsigned char*>pointer_to(sections["near"])
-        level.around = <unsigned int*>pointer_to(sections["around"])
-        level.lines = <unsigned long long*>pointer_to(sections["lines"])
-        level.edges_h = <unsigned char*>pointer_to(sections["edges_h"])
-        level.edges_v = <unsigned char*>pointer_to(sections["edges_v"])
-        level.doors = <Door*>pointer_to(sections["doors"])
-        level.entities = <Entity*>pointer_to(sections["entities"])
-        level.mover_entity = <unsigned short*>pointer_to(sections["mover_entity"])
-        level.advance_order = <unsigned short*>pointer_to(sections["advance_order"])
-        level.react_order = <unsigned short*>pointer_to(sections["react_order"])
-        level.mines = <unsigned short*>pointer_to(sections["mines"])
-        level.balls = <unsigned short*>pointer_to(sections["balls"])
-        level.cover = <unsigned char*>pointer_to(sections["cover"])
-        level.outlooks = <unsigned char*>pointer_to(sections["outlooks"])
-        level.solid = <unsigned char*>pointer_to(sections["solid"])
-        level.initial = <unsigned char*>pointer_to(sections["initial"])
-        level.digest = <unsigned char*>pointer_to(sections["digest"])
+        level.wall_start = <unsigned short*>pointer_in(sections, "wall_start")
+        level.walls = <Wall*>pointer_in(sections, "walls")
+        level.listed_start = <unsigned short*>pointer_in(sections, "listed_start")
+        level.listed = <unsigned short*>pointer_in(sections, "listed")
+        level.near = <unsigned char*>pointer_in(sections, "near")
+        level.around = <unsigned int*>pointer_in(sections, "around")
+        level.lines = <unsigned long long*>pointer_in(sections, "lines")
+        level.edges_h = <unsigned char*>pointer_in(sections, "edges_h")
+        level.edges_v = <unsigned char*>pointer_in(sections, "edges_v")
+        level.doors = <Door*>pointer_in(sections, "doors")
+        level.entities = <Entity*>pointer_in(sections, "entities")
+        level.mover_entity = <unsigned short*>pointer_in(sections, "mover_entity")
+        level.advance_order = <unsigned short*>pointer_in(sections, "advance_order")
+        level.react_order = <unsigned short*>pointer_in(sections, "react_order")
+        level.mines = <unsigned short*>pointer_in(sections, "mines")
+        level.balls = <unsigned short*>pointer_in(sections, "balls")
+        level.cover = <unsigned char*>pointer_in(sections, "cover")
+        level.outlooks = <unsigned char*>pointer_in(sections, "outlooks")
+        level.solid = <unsigned char*>pointer_in(sections, "solid")
+        level.initial = <unsigned char*>pointer_in(sections, "initial")
+        level.digest = <unsigned char*>pointer_in(sections, "digest")
         self.address = <size_t>level
+
+
+cdef Py_ssize_t count_in(sections, name) except -1:
+    """Number of elements of a section."""
+    return (<Places>sections).count(name) if isinstance(sections, Places) else len(sections[name])
+
+
+cdef void* pointer_in(sections, name) except? NULL:
+    """Address of a section, which is kept alive with all the others."""
+    return (<Places>sections).address(name) if isinstance(sections, Places) else pointer_to(sections[name])
 
 
 cdef void* pointer_to(array):

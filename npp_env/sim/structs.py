@@ -5,12 +5,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from npp_env.level.layout import MAX_RECORDS
+from npp_env.sim.addresses import address_of as address_of
 
 MOST_CANDIDATES = MAX_RECORDS
 """Movers that can be near the ninja at once."""
@@ -176,12 +174,3 @@ def column_of(x: float) -> int:
 def row_of(y: float) -> int:
     """Row of the cell that a point lies in, clamped to the world."""
     return min(max(ifloor(y / 24), 0), ROWS - 1)
-
-
-def address_of(array: NDArray[Any]) -> int:
-    """Address of the first byte of a contiguous array; the caller keeps the array alive."""
-    if not array.flags.c_contiguous:
-        raise ValueError("the array is not contiguous")
-    # numpy spells out the fields of a structured array for its interface, which takes longer than a view.
-    plain = array if array.dtype.names is None else array.view(np.uint8)
-    return int(plain.__array_interface__["data"][0])

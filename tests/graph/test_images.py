@@ -6,22 +6,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from npp_env.graph.images import label_pieces, spread_labels
+from npp_env.graph.images import spread_labels
+from npp_env.graph.pieces import keep_open
 
 
-@settings(max_examples=200)
-@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40), st.floats(0.02, 0.95))
-def test_pieces_are_those_of_opencv(seed, height, width, share):
-    image = (np.random.default_rng(seed).random((height, width)) < share).astype(np.uint8)
-    count, labels = label_pieces(image)
-    expected, marked = cv2.connectedComponents(image, connectivity=8)
-    assert count == expected
-    assert labels.dtype == np.uint16
-    # The same partition: each of our numbers goes with one of theirs and the other way round.
-    pairs = np.unique(np.stack([labels.reshape(-1), marked.reshape(-1)], axis=1), axis=0)
-    assert len(pairs) == len(np.unique(labels)) == len(np.unique(marked))
-    first = [np.flatnonzero(labels.reshape(-1) == number)[0] for number in range(1, count)]
-    assert first == sorted(first)
+@settings(max_examples=300)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(1, 40), st.floats(0.02, 0.95), st.floats(0.3, 1.0))
+def test_pieces_in_matter_are_cavities_by_opencv(seed, height, width, share, matter):
+    rng = np.random.default_rng(seed)
+    free = (rng.random((height, width)) < share).astype(np.uint8)
+    solid = (rng.random((height, width)) < matter).astype(np.uint8)
+    row, column = int(rng.integers(height)), int(rng.integers(width))
+    _, pieces = cv2.connectedComponents(free, connectivity=8)
+    wanted = np.unique(pieces[(solid == 0) & (pieces > 0)])
+    expected = np.isin(pieces, wanted) | ((pieces == pieces[row, column]) & (pieces > 0))
+    kept = keep_open(free, solid, row, column)
+    assert kept.dtype == np.bool_
+    np.testing.assert_array_equal(kept, expected)
 
 
 @settings(max_examples=60)
@@ -48,4 +49,6 @@ def test_nothing_to_spread():
 
 @pytest.mark.parametrize("value", [0, 1])
 def test_plain_images(value):
-    assert label_pieces(np.full((5, 7), value, np.uint8))[0] == 1 + value
+    image = np.full((5, 7), value, np.uint8)
+    assert keep_open(image, np.zeros_like(image), 0, 0).all() == bool(value)
+    assert keep_open(image, np.ones_like(image), 4, 6).all() == bool(value)

@@ -20,8 +20,8 @@ FAULTS = [
     Fault(
         "plan-of-the-spawn-is-the-way-to-the-switch",
         HANDLES,
-        "float(fields.spawn_plan_distance)",
-        "float(fields.spawn_switch_distance)",
+        "spawn_numbers(numbers)[2::2]",
+        "spawn_numbers(numbers)[0::4]",
         "shaping",
         "exchanged-fields",
     ),

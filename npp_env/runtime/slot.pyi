@@ -1,0 +1,6 @@
+from typing import Any
+
+class Slot:
+    number: int
+    def __init__(self, memory: Any, free: list[int], base: int, size: int) -> None: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
