@@ -3,7 +3,7 @@
 from libc.math cimport sqrt
 from libc.string cimport memset
 from npp_env.observe.path_features cimport node_here
-from npp_env.observe.view cimport Paths, View, half, halves, octets, unit
+from npp_env.observe.view cimport Paths, TO_END, TO_EXIT, View, half, halves, octets, unit
 
 cdef double UNREACHABLE = 1e30
 cdef double DISTANCE_SCALE = 4000.0
@@ -63,12 +63,12 @@ cdef void write_steady_columns(View* view, int taken, unsigned short* out) noexc
     cdef int k = 0
     cdef double d
     for i in range(node_count(view)):
-        d = p.exit_distance[i] if taken else p.plan_distance[i]
+        d = p.ways[i].distance[TO_EXIT if taken else TO_END]
         out[k] = half(unit(p.node_x[i] / 528.0 - 1))
         out[k + 1] = half(unit(p.node_y[i] / 300.0 - 1))
         out[k + 4] = half(p.node_kind[i] / KIND_SCALE)
         out[k + 5] = half(unit(d / DISTANCE_SCALE) if d < UNREACHABLE else 1.0)
-        out[k + 6] = half(1.0 if p.reachable[i] == 1 else 0.5 if p.reachable[i] == 2 else 0.0)
+        out[k + 6] = half(1.0 if p.ways[i].reachable == 1 else 0.5 if p.ways[i].reachable == 2 else 0.0)
         out[k + HERE] = 0
         k += NODE_FEATURES
 

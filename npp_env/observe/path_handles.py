@@ -12,10 +12,6 @@ _OF_GRAPH = (
     "node_x", "node_y", "place_x", "place_y", "place_of_x", "place_of_y", "node_kind",
     "split_half", "split_node", "edge_start", "edge_target", "edge_kind",
 )  # fmt: skip
-_OF_FIELDS = (
-    "switch_distance", "exit_distance", "plan_distance", "switch_next", "exit_next", "plan_next", "reachable",
-)  # fmt: skip
-
 _handles: weakref.WeakValueDictionary[tuple[str, int], PathHandle] = weakref.WeakValueDictionary()
 
 
@@ -41,7 +37,7 @@ def _build(level: Level, doors: int, cache: LevelCache | None) -> PathHandle:
 
     graph = graph_of(level, cache)
     fields = fields_of(level, doors, cache)
-    arrays = {name: getattr(graph, name) for name in _OF_GRAPH} | {name: getattr(fields, name) for name in _OF_FIELDS}
-    arrays["nearest"] = graph.nearest_node
+    arrays = {name: getattr(graph, name) for name in _OF_GRAPH}
+    arrays["nearest"], arrays["ways"] = graph.nearest_node, fields.ways
     number = int(level.hash[:16], 16) | 1
     return PathHandle(arrays, number, float(fields.spawn_plan_distance), float(fields.reachable_share))

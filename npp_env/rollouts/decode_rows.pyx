@@ -13,7 +13,7 @@ from libc.string cimport memcmp, memcpy, memset
 from npp_env.observe.graph_features cimport write_node_offsets
 from npp_env.observe.path_features cimport node_here
 from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, is_sound, state_of
-from npp_env.observe.view cimport Paths, View
+from npp_env.observe.view cimport Paths, View, look_anew
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 from npp_env.sim.doors cimport same_doors
@@ -178,7 +178,7 @@ cdef class RowDecoder:
         view.limit_frames = 0
         view.gold_total = 0
         view.capacity = &self.capacity
-        view.held = NULL
+        look_anew(&view)
         write_observation(&view, key, <unsigned char*><size_t>address_of(out))
 
     def resolve(self, Py_ssize_t first, unsigned long long batch) -> int:
@@ -253,7 +253,7 @@ cdef class RowDecoder:
         view.limit_frames = row.limit_frames
         view.gold_total = source.gold_total
         view.capacity = &self.capacity
-        view.held = NULL
+        look_anew(&view)
         for k in range(self.n_targets):
             key = self.targets[k].key
             out = self.targets[k].base + i * self.targets[k].row_bytes

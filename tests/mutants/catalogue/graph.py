@@ -431,9 +431,9 @@ FAULTS = [
     ),
     Fault(
         "hops-to-the-exit-from-the-plan",
-        PATHS,
-        'locate(arrays, "exit_next", np.uint16)',
-        'locate(arrays, "plan_next", np.uint16)',
+        DISTANCES,
+        '("exit", way_out), ("plan", plan)',
+        '("exit", plan), ("plan", way_out)',
         "paths",
         "exchanged-fields",
     ),
@@ -449,8 +449,8 @@ FAULTS = [
     Fault(
         "node-distance-of-the-other-phase",
         FEATURES,
-        "p.exit_distance[i] if taken else p.plan_distance[i]",
-        "p.plan_distance[i] if taken else p.exit_distance[i]",
+        "TO_EXIT if taken else TO_END",
+        "TO_END if taken else TO_EXIT",
         "graph-features",
         "exchanged-fields",
     ),
@@ -473,7 +473,7 @@ FAULTS = [
     Fault(
         "nodes-behind-doors-never-reachable",
         FEATURES,
-        "0.5 if p.reachable[i] == 2 else 0.0",
+        "0.5 if p.ways[i].reachable == 2 else 0.0",
         "0.0",
         "graph-features",
         "dropped-condition",
