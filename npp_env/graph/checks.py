@@ -94,10 +94,10 @@ def check_distances(numbers: list[int], arrays: Mapping[str, NDArray[Any]], grap
     require(numbers[0] == nodes and numbers[1] == spawn and 0 <= numbers[2] <= nodes, "numbers")
     require(all(0 <= node < nodes or node == NO_NODE for node in numbers[3:5]), "numbers")
     check_range("numbers", np.array(numbers[5:], "<i4").view("<f4"), 0, np.inf)
-    for name, values in arrays.items():
-        require(values.size == nodes, name)
+    ways = arrays["ways"]
+    require(ways.size == nodes, "ways")
     for goal in ("switch", "exit", "plan"):
-        check_range(f"{goal}_distance", arrays[f"{goal}_distance"], 0, np.inf)
-        check_range(f"{goal}_next", arrays[f"{goal}_next"], 0, nodes - 1, NO_NODE)
-    check_range("reachable", arrays["reachable"], 0, _AFTER_OPENING)
-    check_range("blocked", arrays["blocked"], 0, _BLOCKED_BITS)
+        check_range(f"ways.{goal}_distance", ways[f"{goal}_distance"], 0, np.inf)
+        check_range(f"ways.{goal}_next", ways[f"{goal}_next"], 0, nodes - 1, NO_NODE)
+    check_range("ways.reachable", ways["reachable"], 0, _AFTER_OPENING)
+    check_range("ways.blocked", ways["blocked"], 0, _BLOCKED_BITS)

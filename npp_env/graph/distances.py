@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from npp_env.graph.checks import check_distances
 from npp_env.graph.dijkstra import spread
 from npp_env.graph.flood import Flood
-from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, NO_NODE, NodeKind, spawn_numbers
+from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, NO_NODE, NODE_WAYS, NodeKind, spawn_numbers
 from npp_env.graph.navigation import GRAPH, NavigationGraph, graph_of
 from npp_env.level.cache import Artifact, LevelCache, default_cache
 from npp_env.level.model import Level
@@ -58,6 +58,7 @@ class DistanceFields:
         "switch_exit_distance",
         "switch_next",
         "switch_node",
+        "ways",
     )
 
     def __init__(self, block: NDArray[np.uint8]) -> None:
@@ -72,14 +73,15 @@ class DistanceFields:
             self.switch_exit_distance,
             self.reachable_share,
         ) = spawn_numbers(numbers)
-        self.switch_distance: NDArray[np.float32] = arrays["switch_distance"]  # (n,) px to the nearest exit switch
-        self.exit_distance: NDArray[np.float32] = arrays["exit_distance"]  # (n,) px to the nearest open exit
-        self.plan_distance: NDArray[np.float32] = arrays["plan_distance"]  # (n,) px over a switch to an exit
-        self.switch_next: NDArray[np.uint16] = arrays["switch_next"]  # (n,)
-        self.exit_next: NDArray[np.uint16] = arrays["exit_next"]  # (n,)
-        self.plan_next: NDArray[np.uint16] = arrays["plan_next"]  # (n,)
-        self.reachable: NDArray[np.uint8] = arrays["reachable"]  # (n,) from the spawn: 0, DIRECTLY, AFTER_OPENING
-        self.blocked: NDArray[np.uint8] = arrays["blocked"]  # (n,) bits: 0 switch, 1 exit, 2 plan
+        self.ways: NDArray[Any] = arrays["ways"]  # (n,) NODE_WAYS; all that follow are views of it
+        self.switch_distance: NDArray[np.float32] = self.ways["switch_distance"]  # (n,) px to the nearest exit switch
+        self.exit_distance: NDArray[np.float32] = self.ways["exit_distance"]  # (n,) px to the nearest open exit
+        self.plan_distance: NDArray[np.float32] = self.ways["plan_distance"]  # (n,) px over a switch to an exit
+        self.switch_next: NDArray[np.uint16] = self.ways["switch_next"]  # (n,)
+        self.exit_next: NDArray[np.uint16] = self.ways["exit_next"]  # (n,)
+        self.plan_next: NDArray[np.uint16] = self.ways["plan_next"]  # (n,)
+        self.reachable: NDArray[np.uint8] = self.ways["reachable"]  # (n,) from the spawn: 0, DIRECTLY, AFTER_OPENING
+        self.blocked: NDArray[np.uint8] = self.ways["blocked"]  # (n,) bits: 0 switch, 1 exit, 2 plan
 
 
 @dataclass(slots=True)
@@ -173,19 +175,14 @@ def _build(config: bytes, level: Level, cache: LevelCache) -> NDArray[np.uint8]:
         ],
         "<f4",
     )
-    return DISTANCES_FORMAT.pack(
-        {
-            "switch_distance": switch.distance,
-            "exit_distance": way_out.distance,
-            "plan_distance": plan.distance,
-            "switch_next": switch.following,
-            "exit_next": way_out.following,
-            "plan_next": plan.following,
-            "reachable": reachable,
-            "blocked": switch.blocked | way_out.blocked << 1 | plan.blocked << 2,
-        },
-        [graph.node_count, spawn, directly, switch_node, exit_node, *floats.view("<i4").tolist()],
-    )
+    ways = np.zeros(graph.node_count, NODE_WAYS)
+    for name, way in (("switch", switch), ("exit", way_out), ("plan", plan)):
+        ways[f"{name}_distance"], ways[f"{name}_next"] = way.distance, way.following
+    ways["x"], ways["y"] = graph.node_x, graph.node_y
+    ways["reachable"] = reachable
+    ways["blocked"] = switch.blocked | way_out.blocked << 1 | plan.blocked << 2
+    numbers = [graph.node_count, spawn, directly, switch_node, exit_node, *floats.view("<i4").tolist()]
+    return DISTANCES_FORMAT.pack({"ways": ways}, numbers)
 
 
 def _opened_exits(graph: NavigationGraph, config: bytes) -> list[int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import struct
 from enum import IntEnum
 
+import numpy as np
+
 from npp_env.errors import LevelError
 from npp_env.level.block import BlockFormat
 
@@ -85,23 +87,30 @@ GRAPH_FORMAT = BlockFormat(
     ),
 )
 
-DISTANCES_FORMAT = BlockFormat(
-    "set of distance fields",
-    magic=0x4450504E,  # "NPPD"
-    version=2,
-    # Nodes, node of the spawn, nodes reachable from it, switch and exit nearest to it. Then bits of a float32 each:
-    # from the spawn to switch, exit, and by a switch to an exit; from that switch to the exit; the reachable share.
-    numbers=10,
-    sections=(
+NODE_WAYS = np.dtype(
+    [
         ("switch_distance", "<f4"),
         ("exit_distance", "<f4"),
         ("plan_distance", "<f4"),
         ("switch_next", "<u2"),
         ("exit_next", "<u2"),
         ("plan_next", "<u2"),
+        ("x", "<u2"),  # of the node, which lies on a pixel
+        ("y", "<u2"),
         ("reachable", "u1"),
         ("blocked", "u1"),
-    ),
+    ]
+)
+"""What is known of the ways from a node. A step reads most of it, so it lies together."""
+
+DISTANCES_FORMAT = BlockFormat(
+    "set of distance fields",
+    magic=0x4450504E,  # "NPPD"
+    version=3,
+    # Nodes, node of the spawn, nodes reachable from it, switch and exit nearest to it. Then bits of a float32 each:
+    # from the spawn to switch, exit, and by a switch to an exit; from that switch to the exit; the reachable share.
+    numbers=10,
+    sections=(("ways", NODE_WAYS),),
 )
 
 

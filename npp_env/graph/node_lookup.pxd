@@ -21,6 +21,12 @@ cdef inline double inside(double z, double end) noexcept nogil:
     # Written so that a NaN is inside, too.
     return end if z > end else z if z > 0 else 0.0
 
+cdef inline int half_cell_at(double x, double y) noexcept nogil:
+    # The half cell of a position, clamped to the map.
+    x = inside(x, HALF_PX * HALF_COLUMNS - 0.5)
+    y = inside(y, HALF_PX * HALF_ROWS - 0.5)
+    return <int>(y / HALF_PX) * HALF_COLUMNS + <int>(x / HALF_PX)
+
 cdef inline int node_at(NodeTable* table, double x, double y) noexcept nogil:
     # The node that stands for a position, by its half cell, and by the nearest pixel where that has several nodes;
     # NO_NODE only if the level has no place where the ninja fits.

@@ -1,9 +1,20 @@
 """Observations of the ninja itself: `game_state` and `action_mask`."""
 
+from libc.string cimport memset
 from npp_env.observe.view cimport View, half, halves, octets, unit
 from npp_env.sim.layout cimport CELEBRATING, DEAD, G_FALL, RISING, Ninja, ifloor
 
 cdef double SPEED_SCALE = 12.0
+cdef double LONGEST_BUFFER = 6.0
+cdef double LONGEST_HOLD = 46.0
+
+# Of the small numbers of a state, as float16: themselves, as ticks of a buffer (-1 is empty), and of a held jump.
+cdef unsigned short[256] small, buffered, held
+cdef int number
+for number in range(-128, 128):
+    small[<unsigned char>number] = half(number)
+    buffered[<unsigned char>number] = half((number + 1) / LONGEST_BUFFER)
+    held[<unsigned char>number] = half(number / LONGEST_HOLD)
 
 
 cdef void write_game_state(View* view, unsigned short* out) noexcept nogil:
@@ -16,28 +27,27 @@ cdef void write_game_state(View* view, unsigned short* out) noexcept nogil:
     out[3] = half((n.y / 24 - ifloor(n.y / 24)) * 2 - 1)
     out[4] = half(unit(n.vx / SPEED_SCALE))
     out[5] = half(unit(n.vy / SPEED_SCALE))
-    for k in range(8):
-        out[6 + k] = 0
+    memset(out + 6, 0, 8 * sizeof(unsigned short))
     k = n.state
     if k >= DEAD or k < 0:
         # Dead and doomed are one, celebrating comes next; whatever a state holds, it is one of the eight.
         k = DEAD + 1 if k == CELEBRATING else DEAD
     out[6 + k] = half(1.0)
-    out[14] = half(n.air)
-    out[15] = half(n.walled)
+    out[14] = small[<unsigned char>n.air]
+    out[15] = small[<unsigned char>n.walled]
     out[16] = half(unit(n.wn))
     out[17] = half(unit(n.fnx))
     out[18] = half(unit(n.fny))
     out[19] = half(unit(n.cnx))
     out[20] = half(unit(n.cny))
-    out[21] = half((n.b_jump + 1) / 6.0)
-    out[22] = half((n.b_floor + 1) / 6.0)
-    out[23] = half((n.b_wall + 1) / 6.0)
-    out[24] = half((n.b_pad + 1) / 6.0)
-    out[25] = half(n.hold / 46.0)
+    out[21] = buffered[<unsigned char>n.b_jump]
+    out[22] = buffered[<unsigned char>n.b_floor]
+    out[23] = buffered[<unsigned char>n.b_wall]
+    out[24] = buffered[<unsigned char>n.b_pad]
+    out[25] = held[<unsigned char>n.hold]
     out[26] = half(n.g / G_FALL)
-    out[27] = half(n.h)
-    out[28] = half(n.jump_prev)
+    out[27] = small[<unsigned char>n.h]
+    out[28] = small[<unsigned char>n.jump_prev]
     out[29] = half(unit(n.pnx))
     out[30] = half(unit(n.pny))
     if view.limit_frames > 0:

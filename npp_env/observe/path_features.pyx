@@ -3,11 +3,14 @@
 import numpy as np
 
 from libc.math cimport sqrt
+from libc.string cimport memset
 from npp_env.graph.node_lookup cimport NO_NODE, node_at
 from npp_env.level.sections cimport Places
-from npp_env.observe.view cimport Paths, View, half, halves
+from npp_env.observe.view cimport NodeWays, Paths, TO_END, TO_EXIT, TO_SWITCH, View, half, halves
 from npp_env.sim.layout cimport Ninja
 
+from npp_env.errors import NppError
+from npp_env.graph.layout import NODE_WAYS
 from npp_env.sim.structs import address_of
 
 cdef double UNREACHABLE = 1e30
@@ -15,11 +18,18 @@ cdef double DISTANCE_SCALE = 4000.0
 cdef double SHORTEST_PLAN_PX = 48.0
 cdef unsigned long long handles_made = 0
 
+cdef enum:
+    REACHABILITY_FEATURES = 10
 
-# Path lengths to something from every node, and the node after it on the way there.
-cdef struct Goal:
-    float* distance
-    unsigned short* hop
+if sizeof(NodeWays) != NODE_WAYS.itemsize:
+    raise NppError(f"compiled struct of {sizeof(NodeWays)} bytes for a dtype of {NODE_WAYS.itemsize}")
+
+
+# The next hop of a way, from the ninja's true position.
+cdef struct Hop:
+    double dx, dy
+    double length
+    double distance     # path length over it, or over the ninja's node where the path ends there
 
 
 cdef class PathHandle:
@@ -28,8 +38,7 @@ cdef class PathHandle:
     Args:
         arrays: By name and type: nearest_node uint16 (4400,), split_half uint16 and split_node uint16 (144 each),
             node_x, node_y, place_x and place_y float32, place_of_x, place_of_y and node_kind uint8, edge_start uint32,
-            edge_target uint16, edge_kind uint8; switch_distance, exit_distance and plan_distance float32, switch_next,
-            exit_next and plan_next uint16, reachable uint8. They are kept alive, not copied.
+            edge_target uint16, edge_kind uint8; ways `NODE_WAYS`. They are kept alive, not copied.
         graph: A number that no other graph has, and not 0.
         spawn_distance: Path length from the spawn over the switch to the exit, infinite if there is none.
         reachable_share: Share of the nodes that can be reached from the spawn.
@@ -60,13 +69,7 @@ cdef class PathHandle:
         p.edge_start = <unsigned int*>locate(arrays, "edge_start", np.uint32)
         p.edge_target = <unsigned short*>locate(arrays, "edge_target", np.uint16)
         p.edge_kind = <unsigned char*>locate(arrays, "edge_kind", np.uint8)
-        p.switch_distance = <float*>locate(arrays, "switch_distance", np.float32)
-        p.exit_distance = <float*>locate(arrays, "exit_distance", np.float32)
-        p.plan_distance = <float*>locate(arrays, "plan_distance", np.float32)
-        p.switch_next = <unsigned short*>locate(arrays, "switch_next", np.uint16)
-        p.exit_next = <unsigned short*>locate(arrays, "exit_next", np.uint16)
-        p.plan_next = <unsigned short*>locate(arrays, "plan_next", np.uint16)
-        p.reachable = <unsigned char*>locate(arrays, "reachable", np.uint8)
+        p.ways = <NodeWays*>locate(arrays, "ways", NODE_WAYS)
         p.spawn_distance = spawn_distance
         p.reachable_share = reachable_share
         self.address = <size_t>p
@@ -84,31 +87,43 @@ cdef void* locate(arrays, name, dtype):
 
 cdef int node_here(View* view) noexcept nogil:
     """The node that stands for the ninja's position, or NO_NODE."""
-    return node_at(&view.paths.table, view.world.ninja.x, view.world.ninja.y)
+    if view.node < 0:
+        view.node = node_at(&view.paths.table, view.world.ninja.x, view.world.ninja.y)
+    return view.node
 
 
-cdef double distance_over(View* view, int node, Goal goal) noexcept nogil:
-    """Path length from the ninja's true position: over the next hop, or over its node where the path ends there."""
+cdef inline double length(double dx, double dy) noexcept nogil:
+    return sqrt(dx * dx + dy * dy)
+
+
+cdef Hop next_hop(View* view, int goal) noexcept nogil:
+    """How the way to a goal goes on, which can be reached from the ninja's node."""
+    cdef Hop hop
     cdef Ninja* n = view.world.ninja
-    cdef int over = node
-    cdef double dx, dy
-    if goal.hop[node] != NO_NODE and goal.distance[goal.hop[node]] < UNREACHABLE:
-        over = goal.hop[node]
-    dx = view.paths.node_x[over] - n.x
-    dy = view.paths.node_y[over] - n.y
-    return goal.distance[over] + sqrt(dx * dx + dy * dy)
+    cdef NodeWays* here = &view.paths.ways[view.node]
+    cdef NodeWays* over = here
+    if here.following[goal] != NO_NODE:
+        over = &view.paths.ways[here.following[goal]]
+    hop.dx = over.x - n.x
+    hop.dy = over.y - n.y
+    hop.length = length(hop.dx, hop.dy)
+    hop.distance = over.distance[goal] + hop.length
+    if not over.distance[goal] < UNREACHABLE:
+        hop.distance = here.distance[goal] + length(here.x - n.x, here.y - n.y)
+    return hop
+
+
+cdef bint leads_to(View* view, int goal) noexcept nogil:
+    """Whether there is a way from the ninja's node, which is looked up here."""
+    return node_here(view) != NO_NODE and view.paths.ways[view.node].distance[goal] < UNREACHABLE
 
 
 cdef double objective_distance(View* view) noexcept nogil:
     """Path length to the end: over the switch while it is not taken, then to the exit; huge if there is none."""
-    cdef int node = node_here(view)
-    cdef Paths* p = view.paths
-    cdef Goal goal = Goal(p.plan_distance, p.plan_next)
-    if view.world.ninja.switches > 0:
-        goal = Goal(p.exit_distance, p.exit_next)
-    if node == NO_NODE or not goal.distance[node] < UNREACHABLE:
-        return UNREACHABLE
-    return distance_over(view, node, goal)
+    cdef int goal = TO_EXIT if view.world.ninja.switches > 0 else TO_END
+    if view.objective < 0:
+        view.objective = next_hop(view, goal).distance if leads_to(view, goal) else UNREACHABLE
+    return view.objective
 
 
 cdef double potential(View* view) noexcept nogil:
@@ -123,44 +138,30 @@ cdef double potential(View* view) noexcept nogil:
     return -1.0 if d < -1 else d
 
 
-cdef int write_goal(View* view, int node, Goal goal, unsigned short* out) noexcept nogil:
-    """Distance to a goal and the direction of the next hop; returns whether it can be reached."""
-    cdef Ninja* n = view.world.ninja
-    cdef int hop
-    cdef double d, dx, dy
-    if not goal.distance[node] < UNREACHABLE:
+cdef void write_goal(View* view, int goal, unsigned short* out, unsigned short* reachable) noexcept nogil:
+    """Distance to a goal, the direction of the next hop, and whether it can be reached."""
+    cdef Hop hop
+    cdef double d
+    if not leads_to(view, goal):
         out[0] = half(1.0)
-        out[1] = 0
-        out[2] = 0
-        return 0
-    d = distance_over(view, node, goal) / DISTANCE_SCALE
+        return
+    hop = next_hop(view, goal)
+    d = hop.distance / DISTANCE_SCALE
     out[0] = half(1.0 if d > 1 else d)
-    hop = goal.hop[node] if goal.hop[node] != NO_NODE else node
-    dx = view.paths.node_x[hop] - n.x
-    dy = view.paths.node_y[hop] - n.y
-    d = sqrt(dx * dx + dy * dy)
-    out[1] = half(dx / d if d > 0 else 0.0)
-    out[2] = half(dy / d if d > 0 else 0.0)
-    return 1
+    if hop.length > 0:
+        out[1] = half(hop.dx / hop.length)
+        out[2] = half(hop.dy / hop.length)
+    reachable[0] = half(1.0)
 
 
 cdef void write_reachability(View* view, unsigned short* out) noexcept nogil:
     """The numbers of `reachability_features`; `REACHABILITY_FIELDS` names them."""
-    cdef int node = node_here(view)
-    cdef Paths* p = view.paths
-    cdef int k
     cdef double d
-    for k in range(10):
-        out[k] = 0
+    memset(out, 0, REACHABILITY_FEATURES * sizeof(unsigned short))
     out[7] = half(view.paths.reachable_share)
-    if node == NO_NODE:
-        out[0] = half(1.0)
-        out[3] = half(1.0)
-        out[6] = half(1.0)
-        return
-    if view.world.ninja.switches == 0:
-        out[8] = half(write_goal(view, node, Goal(p.switch_distance, p.switch_next), out))
-    out[9] = half(write_goal(view, node, Goal(p.exit_distance, p.exit_next), out + 3))
+    if node_here(view) == NO_NODE or view.world.ninja.switches == 0:
+        write_goal(view, TO_SWITCH, out, &out[8])
+    write_goal(view, TO_EXIT, out + 3, &out[9])
     d = objective_distance(view) / DISTANCE_SCALE
     out[6] = half(1.0 if d > 1 else d)
 

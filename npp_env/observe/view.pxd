@@ -2,6 +2,17 @@
 from npp_env.graph.node_lookup cimport NodeTable
 from npp_env.sim.layout cimport World
 
+# Where ways lead: to the switch, to the exit, and over the switch to the exit.
+cdef enum:
+    TO_SWITCH, TO_EXIT, TO_END
+
+# What a step reads of a node, side by side in memory; `npp_env.graph.layout.NODE_WAYS` for Python.
+cdef struct NodeWays:
+    float distance[3]           # path length to each goal, infinite if there is no way
+    unsigned short following[3]  # the node after it on the way there
+    unsigned short x, y
+    unsigned char reachable, blocked
+
 cdef struct Paths:
     unsigned long long serial   # of these distances, never used twice
     unsigned long long graph    # the same for all distances in one level
@@ -19,13 +30,7 @@ cdef struct Paths:
     unsigned int* edge_start
     unsigned short* edge_target
     unsigned char* edge_kind
-    float* switch_distance
-    float* exit_distance
-    float* plan_distance
-    unsigned short* switch_next
-    unsigned short* exit_next
-    unsigned short* plan_next
-    unsigned char* reachable
+    NodeWays* ways
     double spawn_distance
     double reachable_share
 
@@ -51,6 +56,14 @@ cdef struct View:
     Capacity* capacity
     int limit_frames
     int gold_total
+    int node                    # that stands for the ninja's position; negative until someone asked
+    double objective            # path length to the end; negative until someone asked
+
+cdef inline void look_anew(View* view) noexcept nogil:
+    # Forget what is known of the state before.
+    view.held = NULL
+    view.node = -1
+    view.objective = -1
 
 # Writers of numbers of two bytes and of one; the `WRITERS` of a module name theirs by key, with `halves` or `octets`.
 ctypedef void (*HalvesWriter)(View* view, unsigned short* out) noexcept nogil
@@ -66,23 +79,23 @@ cdef extern from *:
     """
     #include <stdint.h>
     #include <string.h>
-    #include <math.h>
-    /* Nearest float16 of a double, ties to even; as numpy converts it. */
+    /* Nearest float16 of a double, ties to even; as numpy converts it. Added to a power of two of the right size, the
+       bits of the value that a float16 has come to lie at the end of the sum, rounded by the addition. */
     static inline unsigned short npp_half(double value) {
-        uint64_t bits;
+        uint64_t bits, magnitude, exponent, power, sum;
+        double positive, large, both;
         memcpy(&bits, &value, 8);
+        magnitude = bits & 0x7fffffffffffffffULL;
         unsigned short sign = (unsigned short)((bits >> 48) & 0x8000u);
-        int exponent = (int)((bits >> 52) & 0x7ff) - 1023;
-        uint64_t mantissa = bits & 0xfffffffffffffULL;
-        if (exponent > 15) return (unsigned short)(sign | 0x7c00u);
-        if (exponent < -14) {
-            double scaled = rint(fabs(value) * 16777216.0);
-            return (unsigned short)(sign | (unsigned short)scaled);
-        }
-        unsigned int half = ((unsigned int)(exponent + 15) << 10) | (unsigned int)(mantissa >> 42);
-        uint64_t rest = mantissa & 0x3ffffffffffULL;
-        if (rest > 0x20000000000ULL || (rest == 0x20000000000ULL && (half & 1u))) half += 1;
-        return (unsigned short)(sign | half);
+        if (magnitude >= 0x40f0000000000000ULL) return (unsigned short)(sign | 0x7c00u);
+        exponent = magnitude >> 52;
+        exponent = exponent > 1009 ? exponent : 1009;
+        power = (exponent + 42) << 52;
+        memcpy(&positive, &magnitude, 8);
+        memcpy(&large, &power, 8);
+        both = positive + large;
+        memcpy(&sum, &both, 8);
+        return (unsigned short)(sign | (((exponent - 1009) << 10) + (sum - power)));
     }
     """
     unsigned short half "npp_half"(double value) noexcept nogil

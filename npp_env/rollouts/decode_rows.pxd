@@ -72,4 +72,5 @@ cdef class RowDecoder:
     cdef int resolve_one(self, Py_ssize_t i, unsigned long long batch) noexcept nogil
     cdef void write_one(self, Py_ssize_t i) noexcept nogil
     cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil
+    cdef bint overflows(self, Py_ssize_t size) noexcept nogil
     cdef void copy_kept(self, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil

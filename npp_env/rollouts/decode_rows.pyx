@@ -10,10 +10,10 @@ from dataclasses import asdict
 import numpy as np
 
 from libc.string cimport memcmp, memcpy, memset
-from npp_env.observe.graph_features cimport write_node_offsets
-from npp_env.observe.path_features cimport node_here
+from npp_env.observe.graph_features cimport write_nodes_anew
 from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, is_sound, state_of
-from npp_env.observe.view cimport Paths, View
+from npp_env.observe.streams cimport can_stream, finish_streams, stream_copy
+from npp_env.observe.view cimport Paths, View, look_anew
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 from npp_env.sim.doors cimport same_doors
@@ -35,7 +35,7 @@ SOURCE = np.dtype(
         ("taken", "u8"),  # uint8 per switched door or exit: whether its switch is taken
         ("nodes", "u8"),  # float16 (2, n_nodes, 8): features before and after the exit switch is taken
         ("kept", "u8", MAX_KEYS),  # by number of a key that is static: its bytes without the padding
-        ("serial", "u8"),  # of the level, never used twice
+        ("serial", "u8"),  # of the level: `level_number`
         ("used", "u8"),  # number of the last batch that had it
         ("gold_total", "i4"),
         ("counts", "i4", 2),  # nodes and edges
@@ -51,8 +51,7 @@ cdef enum:
     BUCKETS = 1024
     NODE_FEATURES = 8
     NODE_BYTES = 2 * NODE_FEATURES
-    ONE = 0x3C00  # as a float16
-    HERE = 7  # column of the node features
+    CACHED_BYTES = 1 << 20
 
 # What `found` says of a row that has no source.
 cpdef enum:
@@ -178,7 +177,7 @@ cdef class RowDecoder:
         view.limit_frames = 0
         view.gold_total = 0
         view.capacity = &self.capacity
-        view.held = NULL
+        look_anew(&view)
         write_observation(&view, key, <unsigned char*><size_t>address_of(out))
 
     def resolve(self, Py_ssize_t first, unsigned long long batch) -> int:
@@ -253,7 +252,7 @@ cdef class RowDecoder:
         view.limit_frames = row.limit_frames
         view.gold_total = source.gold_total
         view.capacity = &self.capacity
-        view.held = NULL
+        look_anew(&view)
         for k in range(self.n_targets):
             key = self.targets[k].key
             out = self.targets[k].base + i * self.targets[k].row_bytes
@@ -271,16 +270,15 @@ cdef class RowDecoder:
 
     cdef void write_nodes(self, View* view, Source* source, unsigned short* out) noexcept nogil:
         """Write the features of the nodes that there are."""
-        cdef int i
         cdef int n = source.counts[0]
         cdef unsigned short* nodes = source.nodes
         if view.world.ninja.switches > 0:
             nodes += n * NODE_FEATURES
-        memcpy(out, nodes, n * NODE_BYTES)
-        write_node_offsets(view, n, out)
-        i = node_here(view)
-        if i < n:
-            out[NODE_FEATURES * i + HERE] = ONE
+        write_nodes_anew(view, n, nodes, out, self.overflows(n * NODE_BYTES) and can_stream(out))
+
+    cdef bint overflows(self, Py_ssize_t size) noexcept nogil:
+        """Whether so many bytes in every row are more than stay in a cache until someone reads them."""
+        return size * self.count > CACHED_BYTES
 
     cdef void copy_kept(self, Source* source, Tag* tag, int key, unsigned char* out) noexcept nogil:
         """Copy a static key from what is kept of its level, unless the tag says that the row holds it already."""
@@ -289,11 +287,18 @@ cdef class RowDecoder:
         # How far the row may hold something else than zeros.
         cdef Py_ssize_t old = (self.limits[how.axis] if tag == NULL else tag.counts[how.axis]) * how.item_bytes
         cdef int plane
+        cdef unsigned char* start
+        cdef unsigned char* place
         if tag != NULL and tag.serial == source.serial:
             return
         for plane in range(how.planes):
-            memcpy(out + plane * how.plane_bytes, source.kept[key] + plane * size, size)
-            clear(out + plane * how.plane_bytes, size, old)
+            start = source.kept[key] + plane * size
+            place = out + plane * how.plane_bytes
+            if self.overflows(size):
+                stream_copy(place, start, size)
+            else:
+                memcpy(place, start, size)
+            clear(place, size, old)
 
 
 cdef void write_some(RowDecoder rows, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
@@ -301,6 +306,7 @@ cdef void write_some(RowDecoder rows, Py_ssize_t first, Py_ssize_t last) noexcep
     cdef Py_ssize_t i
     for i in range(first, last):
         rows.write_one(i)
+    finish_streams()
 
 
 cdef Decoding decoding_of(row, capacity):

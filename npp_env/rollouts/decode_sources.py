@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import NODE_FIELDS, OBSERVATION_KEYS, ROWS, Capacity, Varies, observation_spec
 from npp_env.observe.state_row import STATE_ROW, check_row
+from npp_env.rollouts.arrange import level_number
 from npp_env.rollouts.decode_rows import (
     BLANK,
     KNOWN,
@@ -27,8 +27,6 @@ from npp_env.sim.doors import door_configuration, switches_taken
 from npp_env.sim.structs import NINJA, address_of
 from npp_env.sim.views import ninja_view
 
-# One for the whole process: two decoders may write to the same memory, which knows levels by these numbers.
-_serials = itertools.count(1)
 _NODE_KEY = "graph_node_feats"
 _COUNTED = ("node_x", "edge_target")  # arrays as long as there are nodes and edges
 _NUMBERED = (*OBSERVATION_KEYS, *[""] * (SOURCE["kept"].shape[0] - len(OBSERVATION_KEYS)))
@@ -39,7 +37,7 @@ class LoadedLevel:
     """A level, whatever its doors."""
 
     resources: LevelResources
-    serial: int
+    serial: int  # `level_number`
     number: int = 0  # of its entry in the table
     counts: tuple[int, int] = (0, 0)  # nodes and edges that fit the capacity
     kept: dict[str, NDArray[np.uint8]] = field(default_factory=dict)  # static keys without their padding
@@ -171,7 +169,7 @@ class SourceTable:
                 f"a state of level {level.hash} takes {resources.handle.state_bytes} bytes, "
                 f"a row has {self._state_bytes}"
             )
-        return LoadedLevel(resources, next(_serials))
+        return LoadedLevel(resources, level_number(level))
 
     def _load_source(self, item: LoadedLevel, row: NDArray[np.uint8]) -> LoadedSource:
         handle = item.resources.handle

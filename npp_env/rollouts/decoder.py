@@ -16,6 +16,7 @@ from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.buffers import ObservationLayout, as_rows
 from npp_env.observe.state_row import STATE_ROW
+from npp_env.rollouts.arrange import level_numbers, places_for
 from npp_env.rollouts.decode_rows import TAG, RowDecoder
 from npp_env.rollouts.decode_sources import SourceTable
 from npp_env.runtime.level_resources import LevelLoader, largest_state_bytes
@@ -185,6 +186,31 @@ class ObservationDecoder:
             NppError: Arrays in `out` that do not fit, or indices out of range.
         """
         return self._turn.renew(self._decode, states, out, indices)
+
+    def arranged(self, states: NDArray[np.uint8], out: DecodedBatch, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same indices in the order that writes least: a row of `out` gets a state of the level that it holds.
+
+        For minibatches of graphs over many levels, in which the order of states does not matter; use the result for
+        `decode(states, out, indices)` and for all else that belongs to the states.
+
+        Args:
+            states: uint8 (n, row_bytes).
+            out: The memory of `allocate` that they will be decoded into.
+            indices: int64 (m,), at most as many as `out` has rows.
+
+        Returns:
+            A fresh array (m,).
+        """
+        return self._turn.renew(self._arranged, states, out, indices)
+
+    def _arranged(self, states: NDArray[np.uint8], out: DecodedBatch, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+        rows, flat, _ = self._checked_rows(states, indices)
+        if flat is None or indices.ndim != 1 or len(flat) > out.count:
+            raise NppError(f"indices have shape {np.shape(indices)}; they must be at most {out.count} in a row")
+        places = places_for(level_numbers(rows, flat), out._tags["serial"][: len(flat)])
+        arranged = np.empty_like(flat)
+        arranged[places] = flat
+        return arranged
 
     def _decode(
         self,

@@ -8,6 +8,7 @@ import numpy as np
 
 from cpython.buffer cimport PyBUF_STRIDES, PyBuffer_Release, PyObject_GetBuffer
 from libc.string cimport memchr, memcpy, memset
+from npp_env.graph.node_lookup cimport NO_NODE
 from npp_env.observe.path_features cimport PathHandle, potential
 from npp_env.observe.view cimport Held, View
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
@@ -259,6 +260,7 @@ cdef class Engine(EpisodeRows):
         """Give environment i the path distances of its present door configuration, or none."""
         cdef Slot* slot = &self.slot_base[i]
         slot.paths = NULL if paths is None else &paths.paths
+        slot.node = NO_NODE
         if slot.doors_changed:
             slot.doors_changed = 0
             self.n_unfinished -= 1
@@ -373,6 +375,7 @@ cdef void play_some(Engine engine, Py_ssize_t first, Py_ssize_t last) noexcept n
     """Step some environments."""
     cdef Py_ssize_t i
     for i in range(first, last):
+        engine.expect(i)
         engine.play_one(i, engine.action_base[i])
 
 

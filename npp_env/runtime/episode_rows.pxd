@@ -18,7 +18,8 @@ cdef struct Slot:
     int level_index
     unsigned char fresh
     unsigned char doors_changed
-    unsigned char reserved[6]
+    unsigned short node
+    unsigned char reserved[4]
 
 cdef struct Output:
     int key
@@ -50,6 +51,7 @@ cdef class EpisodeRows:
     cdef int frame_skip
     cdef Capacity capacity
     cdef Py_ssize_t n_unfinished
+    cdef void expect(self, Py_ssize_t i) noexcept nogil
     cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
     cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil
     cdef void play_one(self, Py_ssize_t i, int action) noexcept nogil

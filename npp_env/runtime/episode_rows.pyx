@@ -10,16 +10,18 @@ from dataclasses import asdict
 import numpy as np
 
 from libc.string cimport memcpy
+from npp_env.graph.node_lookup cimport NO_NODE, half_cell_at
 from npp_env.observe.graph_features cimport remember
 from npp_env.observe.path_features cimport potential
 from npp_env.observe.state_row cimport STATE_ROW_VERSION, StateRow, put_state
-from npp_env.observe.view cimport Held, View, half
+from npp_env.observe.view cimport Held, NodeWays, Paths, TO_END, TO_EXIT, View, half, look_anew
 from npp_env.observe.writer cimport write_observation
 from npp_env.runtime.native_threads cimport fetch_add
 from npp_env.runtime.reward cimport event_reward, shaping_reward
 from npp_env.sim.doors cimport door_digest
 from npp_env.sim.kernel cimport advance_block, bind, restart_block
-from npp_env.sim.layout cimport MOST_CANDIDATES, Mover, Ninja, is_over
+from npp_env.sim.layout cimport MOST_CANDIDATES, Level, Mover, Ninja, cell_of, is_over
+from npp_env.sim.prefetch cimport prefetch, prefetch_bytes
 
 from npp_env.errors import NppError
 from npp_env.sim.outcome import NinjaState, Outcome, outcome_of
@@ -39,7 +41,8 @@ SLOT = np.dtype(
         ("level_index", "i4"),
         ("fresh", "u1"),  # restarted in this step: no reward, no shaping
         ("doors_changed", "u1"),  # in this step, which is unfinished until their distances are looked up
-        ("reserved", "u1", 6),
+        ("node", "u2"),  # of the ninja when it was last looked up, 65535 if it was not
+        ("reserved", "u1", 4),
     ]
 )
 """What an environment has beside its state."""
@@ -48,6 +51,9 @@ HELD = np.dtype(
     [("serial", "u8"), ("graph", "u8"), ("nodes", "i4"), ("edges", "i4"), ("here", "i4"), ("taken", "i4")]
 )
 """What the graph arrays of an output row hold; zeros for nothing."""
+
+cdef enum:
+    MOST_READ_BYTES = 256  # of a state: the ninja, and a few movers
 
 INPUT_OF_ACTION = (0, 4, 2, 1, 5, 3)
 """Input bytes of idle, left, right, jump, jump+left, jump+right."""
@@ -118,6 +124,37 @@ cdef class EpisodeRows:
         if self.slot_base[i].doors_changed == 0:
             self.finish_one(i)
 
+    cdef void expect(self, Py_ssize_t i) noexcept nogil:
+        """Have the memory come that the environments after i need, while i is at work.
+
+        Each of them is looked at as often as one address leads to the next.
+        """
+        cdef Slot* slot
+        cdef Ninja* n
+        cdef NodeWays* here
+        if i + 3 < self.num_envs:
+            prefetch_bytes(&self.slot_base[i + 3], sizeof(Slot))
+            prefetch_bytes(self.state_base + (i + 3) * self.stride, MOST_READ_BYTES)
+        if i + 2 < self.num_envs:
+            slot = &self.slot_base[i + 2]
+            prefetch_bytes(slot.level, sizeof(Level))
+            if slot.paths != NULL:
+                prefetch_bytes(slot.paths, sizeof(Paths))
+        if i + 1 < self.num_envs:
+            slot = &self.slot_base[i + 1]
+            n = <Ninja*>(self.state_base + (i + 1) * self.stride)
+            prefetch(&slot.level.near[cell_of(n.x, n.y)])
+            prefetch(&slot.level.around[cell_of(n.x, n.y)])
+            prefetch(&slot.level.wall_start[cell_of(n.x, n.y)])
+            if slot.node != NO_NODE:
+                prefetch(&slot.paths.table.nearest[half_cell_at(n.x, n.y)])
+                prefetch(&slot.paths.ways[slot.node])
+        slot = &self.slot_base[i]
+        if slot.node != NO_NODE:
+            here = &slot.paths.ways[slot.node]
+            prefetch(&slot.paths.ways[here.following[TO_EXIT]])
+            prefetch(&slot.paths.ways[here.following[TO_END]])
+
     cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil:
         """Point a view at environment i."""
         bind(&view.world, self.slot_base[i].level, self.state_base + i * self.stride, candidates)
@@ -126,7 +163,7 @@ cdef class EpisodeRows:
         view.limit_frames = self.slot_base[i].limit_frames
         view.gold_total = self.slot_base[i].gold_total
         view.capacity = &self.capacity
-        view.held = NULL
+        look_anew(view)
 
     cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil:
         """Begin an episode."""
@@ -190,6 +227,7 @@ cdef class EpisodeRows:
             slot.episode_return += self.reward_base[i]
         slot.fresh = 0
         self.write_one(&view, i)
+        slot.node = <unsigned short>view.node
         self.report_one(i)
 
     cdef void report_one(self, Py_ssize_t i) noexcept nogil:

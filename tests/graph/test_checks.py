@@ -109,19 +109,21 @@ NODES = graph_of(LEVEL, CACHE).node_count
         ("graph", "gate_door", 0, 200),
         ("graph", "door_switch_node", 0, NODES),
         ("graph", "door_trap", 0, 2),
-        ("distances", "switch_distance", 0, np.nan),
-        ("distances", "exit_distance", 0, -1.0),
-        ("distances", "plan_next", 0, NODES),
-        ("distances", "switch_next", 0, NO_NODE - 1),
-        ("distances", "reachable", 0, 3),
-        ("distances", "blocked", 0, 8),
+        ("distances", "ways.switch_distance", 0, np.nan),
+        ("distances", "ways.exit_distance", 0, -1.0),
+        ("distances", "ways.plan_next", 0, NODES),
+        ("distances", "ways.switch_next", 0, NO_NODE - 1),
+        ("distances", "ways.reachable", 0, 3),
+        ("distances", "ways.blocked", 0, 8),
     ],
 )
 def test_single_values_out_of_their_range(name, section, index, value):
-    def change(view):
-        view[index] = value
+    section, _, field = section.partition(".")
 
-    with pytest.raises(StateError, match=section):
+    def change(view):
+        (view[field] if field else view)[index] = value
+
+    with pytest.raises(StateError, match=f"{section}.*{field}"):
         check(name, altered(name, section, change))
 
 

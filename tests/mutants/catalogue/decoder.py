@@ -26,7 +26,14 @@ FAULTS = [
         "decoder",
         "off-by-one",
     ),
-    Fault("ninja-marked-in-the-column-before", ROWS, "+ HERE] = ONE", "+ HERE - 1] = ONE", "decoder", "wrong-index"),
+    Fault(
+        "ninja-marked-in-the-column-before",
+        "npp_env/observe/graph_features.pyx",
+        "* here + HERE]",
+        "* here + HERE - 1]",
+        "decoder",
+        "wrong-index",
+    ),
     Fault(
         "edges-lead-to-where-they-begin",
         ROWS,
@@ -34,6 +41,30 @@ FAULTS = [
         "source.kept[key]",
         "decoder",
         "wrong-index",
+    ),
+    Fault(
+        "streams-end-with-the-last-line",
+        "npp_env/observe/streams.pxd",
+        "memcpy(out + i, from + i, (size_t)(count - i));",
+        "",
+        "decoder",
+        "off-by-one",
+    ),
+    Fault(
+        "streamed-node-offsets-exchanged",
+        "npp_env/observe/streams.pxd",
+        "third | (uint32_t)fourth << 16",
+        "fourth | (uint32_t)third << 16",
+        "decoder",
+        "swapped-arguments",
+    ),
+    Fault(
+        "arranged-by-place-and-not-by-level",
+        "npp_env/rollouts/decoder.py",
+        "arranged[places] = flat",
+        "arranged = flat[places]",
+        "decoder",
+        "swapped-arguments",
     ),
     Fault(
         "old-nodes-stay", ROWS, "used * NODE_BYTES)", "source.counts[0] * NODE_BYTES)", "decoder", "dropped-condition"

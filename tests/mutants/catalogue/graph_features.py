@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ..faults import Fault
 
+DISTANCES = "npp_env/graph/distances.py"
 FEATURES = "npp_env/observe/graph_features.pyx"
 HANDLES = "npp_env/observe/path_handles.py"
-PATHS = "npp_env/observe/path_features.pyx"
 
 FAULTS = [
     Fault(
@@ -27,26 +27,33 @@ FAULTS = [
     ),
     Fault(
         "hops-to-the-exit-from-the-plan",
-        PATHS,
-        'locate(arrays, "exit_next", np.uint16)',
-        'locate(arrays, "plan_next", np.uint16)',
+        DISTANCES,
+        '("exit", way_out), ("plan", plan)',
+        '("exit", plan), ("plan", way_out)',
         "paths",
         "exchanged-fields",
     ),
     Fault(
         "node-dy-by-the-width",
         FEATURES,
-        "(p.node_y[i] - y) / 600.0",
-        "(p.node_y[i] - y) / 1056.0",
+        "view.world.ninja.y) / 600.0",
+        "view.world.ninja.y) / 1056.0",
         "graph-features",
         "neighbouring-constant",
     ),
-    Fault("node-dx-away-from-it", FEATURES, "p.node_x[i] - x", "x - p.node_x[i]", "graph-features", "sign"),
+    Fault(
+        "node-dx-away-from-it",
+        FEATURES,
+        "(x - view.world.ninja.x)",
+        "(view.world.ninja.x - x)",
+        "graph-features",
+        "sign",
+    ),
     Fault(
         "node-distance-of-the-other-phase",
         FEATURES,
-        "p.exit_distance[i] if taken else p.plan_distance[i]",
-        "p.plan_distance[i] if taken else p.exit_distance[i]",
+        "TO_EXIT if taken else TO_END",
+        "TO_END if taken else TO_EXIT",
         "graph-features",
         "exchanged-fields",
     ),
@@ -69,7 +76,7 @@ FAULTS = [
     Fault(
         "nodes-behind-doors-never-reachable",
         FEATURES,
-        "0.5 if p.reachable[i] == 2 else 0.0",
+        "0.5 if p.ways[i].reachable == 2 else 0.0",
         "0.0",
         "graph-features",
         "dropped-condition",
@@ -85,16 +92,16 @@ FAULTS = [
     Fault(
         "node-offsets-exchanged",
         FEATURES,
-        "= dy[p.place_of_y[i]]",
-        "= dx[p.place_of_x[i]]",
+        "= offsets.dy[p.place_of_y[i]]",
+        "= offsets.dx[p.place_of_x[i]]",
         "graph-features",
         "exchanged-fields",
     ),
     Fault(
         "node-x-by-the-place-of-y",
         FEATURES,
-        "= dx[p.place_of_x[i]]",
-        "= dx[p.place_of_y[i]]",
+        "= offsets.dx[p.place_of_x[i]]",
+        "= offsets.dx[p.place_of_y[i]]",
         "graph-features",
         "wrong-index",
     ),
@@ -150,8 +157,8 @@ FAULTS = [
     Fault(
         "edge-dy-by-the-x-of-its-source",
         FEATURES,
-        "p.node_y[p.edge_target[i]] - p.node_y[node]",
-        "p.node_y[p.edge_target[i]] - p.node_x[node]",
+        "p.node_y[edge.target] - p.node_y[edge.source]",
+        "p.node_y[edge.target] - p.node_x[edge.source]",
         "graph-features",
         "wrong-index",
     ),
@@ -166,11 +173,11 @@ FAULTS = [
     Fault(
         "features-of-edges-to-cut-nodes",
         FEATURES,
-        "while p.edge_target[i] >= nodes:",
-        "while p.edge_target[i] > nodes:",
+        "while p.edge_target[edge.number] >= node_count(view):",
+        "while p.edge_target[edge.number] > node_count(view):",
         "graph-features",
         "off-by-one",
-        within="next_edge",
+        within="find_edge",
     ),
     Fault(
         "mask-one-too-long",
