@@ -30,7 +30,7 @@ FAULTS = [
     ),
     Fault(
         "automatic-limit-counts-solid-tiles",
-        EPISODES,
+        RESOURCES,
         "level.tiles != 1",
         "level.tiles == 1",
         "episodes",
@@ -129,13 +129,13 @@ FAULTS = [
     ),
     Fault("jump-to-the-left-is-plain", ROWS, "(0x351240 >>", "(0x311240 >>", "episodes", "neighbouring-constant"),
     Fault(
-        "automatic-limit-of-five-ticks-a-tile", EPISODES, "600 + 4 *", "600 + 5 *", "episodes", "neighbouring-constant"
+        "automatic-limit-of-five-ticks-a-tile", RESOURCES, "600 + 4 *", "600 + 5 *", "episodes", "neighbouring-constant"
     ),
     Fault(
         "longer-of-two-limits",
-        EPISODES,
-        "min(limit, self._max_frames)",
-        "max(limit, self._max_frames)",
+        RESOURCES,
+        "min(limit, max_frames)",
+        "max(limit, max_frames)",
         "episodes",
         "exchanged-fields",
     ),
