@@ -42,8 +42,8 @@ MAX_LIMIT_FRAMES = 2**31 - 1
 _SPARE_LEVELS = 256
 _SPARE_UNREPEATED = 16
 """Levels of a set that never repeats that are kept for states of them that may be restored, at 0.2 MB each."""
-_FORESEEN_TOGETHER = 8
-"""Part of the environments whose next levels are asked for at once: code that runs rarely is slow."""
+_FORESEEN_TOGETHER = 16
+"""The next levels of a 16th of the environments are asked for at once: code that runs rarely runs slowly."""
 
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 

@@ -70,11 +70,15 @@ class WorkerProcess:
         """Number of the process."""
         return self._process.pid
 
-    def come(self, order: bytes, slots: int) -> Customer:
-        """Become a customer with some slots."""
+    def come(self, order: bytes, slots: int) -> Customer | None:
+        """Become a customer with some slots; None if there is no room for them."""
         with self._lock:
             self._arrivals += 1
-            customer = Customer(self._arrivals, Shelf(slots))
+            try:
+                customer = Customer(self._arrivals, Shelf(slots))
+            except OSError as error:
+                self._fail(str(error))
+                return None
             self._customers[customer.number] = customer
             self.say(request(Request.COME, customer.number, payload=order), customer.shelf.descriptor)
         return customer
@@ -121,14 +125,14 @@ class WorkerProcess:
                         customer.made[level] = size
                         customer.news[level] = None
 
-    def _fail(self) -> None:
+    def _fail(self, reason: str = "") -> None:
         global _failed
         if self.alive:
             _failed = True
             self.end()
+            reason = reason or f"status {self._process.returncode}"
             _logger.warning(
-                "the worker process that makes levels ahead has ended (status %s); each is made when it is needed",
-                self._process.returncode,
+                "the worker process that makes levels ahead has ended (%s); each is made when it is needed", reason
             )
 
     def end(self) -> None:

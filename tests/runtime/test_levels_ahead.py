@@ -235,6 +235,18 @@ def test_a_worker_that_is_killed_changes_nothing(without, caplog):
     assert digest == [play(again, 20, wait=False), play(again, 20, wait=False)]
 
 
+def test_a_shelf_that_finds_no_room_changes_nothing(without, monkeypatch, caplog):
+    def refuse(slots):
+        raise OSError("no room")
+
+    monkeypatch.setattr(worker_process, "Shelf", refuse)
+    env = make()
+    env.reset(seed=3)
+    assert play(env, 40, wait=False) == without
+    assert "no room" in caplog.text
+    assert worker_process.shared_worker() is None
+
+
 def test_garbage_takes_its_worker_along():
     env = begun()
     pid = worker_pid(env)

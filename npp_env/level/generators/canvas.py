@@ -19,6 +19,7 @@ RIGHT, DOWN, LEFT, UP = 0, 2, 4, 6
 # Shapes that may stand for an outer corner, and for an inner one, by the corner that is solid.
 _SLOPE, _MOON, _PIPE = 6, 10, 14
 _TOP_LEFT, _TOP_RIGHT, _BOTTOM_RIGHT, _BOTTOM_LEFT = range(4)
+_REACH = 2
 
 
 class Canvas:
@@ -101,20 +102,20 @@ class Canvas:
         Outer corners become slopes or convex moons. Inner ones become slopes or concave pipes where two tiles each way
         are free, so that no passage gets narrower than it was.
         """
-        full, free = self.tiles == FULL, self.tiles == EMPTY
-        cut = np.zeros_like(full)
+        full, free = _with_rim(self.tiles == FULL), _with_rim(self.tiles == EMPTY)
+        cut = np.zeros(self.tiles.shape, np.bool_)
         for corner in range(4):
             dx, dy = _into(corner)
             behind = _shift(full, -dx, 0) & _shift(full, 0, -dy)
-            outer = full & _shift(free, dx, 0) & _shift(free, 0, dy) & behind
+            outer = _shift(full, 0, 0) & _shift(free, dx, 0) & _shift(free, 0, dy) & behind
             self._reshape(outer, corner, (_SLOPE, _MOON), share, cut)
         # A filled corner beside a cut one would make a tooth.
-        near_cut = np.zeros_like(cut)
+        near_cut, all_cut = np.zeros_like(cut), _with_rim(cut)
         for dx, dy in ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (1, -1), (-1, 1), (-1, -1)):
-            near_cut |= _shift(cut, dx, dy)
+            near_cut |= _shift(all_cut, dx, dy)
         for corner in range(4):
             dx, dy = _into(corner)
-            inner = free & ~near_cut & _shift(full, -dx, 0) & _shift(full, 0, -dy)
+            inner = _shift(free, 0, 0) & ~near_cut & _shift(full, -dx, 0) & _shift(full, 0, -dy)
             for ax, ay in ((dx, 0), (0, dy), (dx, dy), (2 * dx, 0), (0, 2 * dy)):
                 inner &= _shift(free, ax, ay)
             self._reshape(inner, corner, (_SLOPE, _PIPE), share, cut)
@@ -163,11 +164,14 @@ def _middle(column: float, row: float) -> tuple[int, int]:
     return int(4 * column + 2), int(4 * row + 2)
 
 
-def _shift(mask: NDArray[np.bool_], dx: int, dy: int) -> NDArray[np.bool_]:
-    """The mask's values at (x + dx, y + dy), False beyond the edge."""
-    result = np.zeros_like(mask)
-    height, width = mask.shape
-    ys, xs = slice(max(0, -dy), min(height, height - dy)), slice(max(0, -dx), min(width, width - dx))
-    yt, xt = slice(max(0, dy), min(height, height + dy)), slice(max(0, dx), min(width, width + dx))
-    result[ys, xs] = mask[yt, xt]
-    return result
+def _with_rim(mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """A mask with False around it, as wide as `_shift` reaches."""
+    wide = np.zeros((mask.shape[0] + 2 * _REACH, mask.shape[1] + 2 * _REACH), np.bool_)
+    wide[_REACH:-_REACH, _REACH:-_REACH] = mask
+    return wide
+
+
+def _shift(wide: NDArray[np.bool_], dx: int, dy: int) -> NDArray[np.bool_]:
+    """The values of a mask with a rim at (x + dx, y + dy), False beyond its edge; a view."""
+    height, width = wide.shape[0] - 2 * _REACH, wide.shape[1] - 2 * _REACH
+    return wide[_REACH + dy : _REACH + dy + height, _REACH + dx : _REACH + dx + width]

@@ -185,8 +185,11 @@ def _pass_order(table: NDArray[Any], rule: str) -> NDArray[np.uint16]:
     """Entities with a rule, by kind and then in map order; the first one stands for a family that acts together."""
     order: list[int] = []
     acting: set[str] = set()
+    of_kind: dict[int, list[int]] = {}
+    for index, type_id in enumerate(table["kind"].tolist()):
+        of_kind.setdefault(type_id, []).append(index)
     for kind, row in SIMULATED_ROWS.items():
-        indices = np.flatnonzero(table["kind"] == kind).tolist() if rule in row.rules else []
+        indices = of_kind.get(kind, []) if rule in row.rules else []
         if row.together and indices:
             indices = [] if row.family in acting else indices[:1]
             acting.add(row.family)

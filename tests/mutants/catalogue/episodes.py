@@ -20,7 +20,7 @@ VECTOR_INFOS = "npp_env/runtime/vector_infos.py"
 FAULTS = [
     Fault(
         "automatic-limit-counts-solid-tiles",
-        EPISODES,
+        RESOURCES,
         "level.tiles != 1",
         "level.tiles == 1",
         "episodes",
@@ -44,13 +44,13 @@ FAULTS = [
         "wrong-index",
     ),
     Fault(
-        "automatic-limit-of-five-ticks-a-tile", EPISODES, "600 + 4 *", "600 + 5 *", "episodes", "neighbouring-constant"
+        "automatic-limit-of-five-ticks-a-tile", RESOURCES, "600 + 4 *", "600 + 5 *", "episodes", "neighbouring-constant"
     ),
     Fault(
         "longer-of-two-limits",
-        EPISODES,
-        "min(limit, self._max_frames)",
-        "max(limit, self._max_frames)",
+        RESOURCES,
+        "min(limit, max_frames)",
+        "max(limit, max_frames)",
         "episodes",
         "exchanged-fields",
     ),
