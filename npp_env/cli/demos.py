@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from npp_env.cli.arguments import add_force, whole_number
 from npp_env.cli.printing import complain, say, say_data, say_table
+from npp_env.cli.progress import progress_bar
 from npp_env.printable import printable
 
 if TYPE_CHECKING:
@@ -91,9 +92,7 @@ def make_demos(args: argparse.Namespace) -> int:
 
 
 def _shown(episodes: Iterator[Demonstration], levels: int, silent: bool) -> Iterator[Demonstration]:
-    from tqdm import tqdm
-
-    with tqdm(total=levels, unit=" levels", disable=silent) as bar:
+    with progress_bar("levels", levels, wanted=not silent) as bar:
         for episode in episodes:
             bar.update(episode.level_index - bar.n)
             yield episode
