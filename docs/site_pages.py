@@ -19,6 +19,8 @@ from npp_env.render.video import record_video
 
 FOLDER = Path(__file__).parent / "generated"
 PICTURE_PX = 352
+SHOWN_OF_ALL = "mixed/factory"
+"""Has something of many groups in it."""
 SEEDS_TRIED = 20
 SOLVER = SolveBudget(ticks=20_000_000, shorten_ticks=2_000_000)
 
@@ -27,8 +29,8 @@ def task_recordings() -> Iterator[tuple[str, str, Recording]]:
     """For every task its id, the name of one of its levels, and the quickest recording that wins one."""
     for task, levels in task_levels().items():
         if task == ALL_TASK:
-            continue
-        if levels.startswith("shipped:"):
+            yield task, SHOWN_OF_ALL, load_shipped_recording(SHOWN_OF_ALL)
+        elif levels.startswith("shipped:"):
             group = levels.removeprefix("shipped:")
             runs = [
                 (name, load_shipped_recording(name)) for name in shipped_level_names() if name.startswith(f"{group}/")
@@ -56,7 +58,6 @@ def write_tasks(folder: Path) -> None:
         picture = f"{task}.gif"
         record_video(recording, folder / picture, every=4, scale=1 / 3)
         lines.append(f"| `{task}` | `{task_levels()[task]}` | ![{name}]({picture})<br>{name} |")
-    lines.append(f"| `{ALL_TASK}` | `{task_levels()[ALL_TASK]}` | all shipped levels |")
     (folder / "tasks.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -159,6 +159,13 @@ def test_durations_are_shortened_where_the_page_says_so(tmp_path):
         shortened("npp-env levels list")
 
 
+def test_the_site_fetches_nothing():
+    """Material asks GitHub for stars where it knows the repository, and Google for fonts unless told not to."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "repo_url" not in text
+    assert "font: false" in text
+
+
 def test_the_reader_of_blocks(tmp_path):
     path = tmp_path / "x.md"
     path.write_text(

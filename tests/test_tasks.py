@@ -70,8 +70,8 @@ def test_the_documentation_has_a_picture_for_every_task(monkeypatch):
     # What the solver finds takes too long for a test.
     monkeypatch.setattr(site_pages, "solved", lambda levels: (levels.name_of(0), None))
     found = {task: (name, recording) for task, name, recording in site_pages.task_recordings()}
-    assert sorted([*found, "Npp-All-v0"]) == TASKS
+    assert sorted(found) == TASKS
     for task, (name, recording) in found.items():
         if recording is not None:
             assert recording.outcome == "won"
-            assert task_levels()[task] == f"shipped:{name.partition('/')[0]}"
+            assert task_levels()[task] in ("shipped", f"shipped:{name.partition('/')[0]}")

@@ -194,6 +194,8 @@ def test_the_command(tmp_path, capsys, monkeypatch):
     assert "mirrored:first_steps/walk" in capsys.readouterr().out
     assert main(["demos", "verify", out]) == 0
     assert "4 of 4 episodes replay" in capsys.readouterr().out
+    assert main(["demos", "make", "shipped:first_steps/walk", "-o", f"{out}2", "--perturbed", "0", "--no-mirror"]) == 0
+    assert capsys.readouterr().err == ""  # no bar where nobody looks
     assert main(["demos", "make", "shipped:first_steps/walk", "-o", out]) == 2
     assert "exists already" in capsys.readouterr().err
     content = json.loads((tmp_path / "d" / MANIFEST).read_bytes())
