@@ -31,6 +31,7 @@ class Library:
         tests: What is run.
         oldest: Installed beside the lower bounds.
         shown: Packages whose versions are told.
+        beside: What its tests need besides.
         outside: Installed after all others, and without what it requires.
     """
 
@@ -38,6 +39,7 @@ class Library:
     tests: tuple[str, ...]
     oldest: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()
     outside: str = ""
 
 
@@ -50,7 +52,10 @@ LIBRARIES = {
     ),
     "torchrl": Library("torchrl", ("tests/integrations/test_torchrl.py",), shown=("torchrl", "tensordict")),
     "rllib": Library(
-        "rllib", ("tests/integrations/test_rllib.py", "tests/integrations/test_ray_work.py"), shown=("ray",)
+        "rllib",
+        ("tests/integrations/test_rllib.py", "tests/integrations/test_ray_work.py"),
+        shown=("ray",),
+        beside=("minari[arrow]",),
     ),
     "minari": Library("demos", ("tests/learning/test_demo_files.py",), shown=("minari", "pyarrow")),
     "pufferlib": Library(
@@ -117,7 +122,7 @@ def run(name: str, bound: str, base: Path) -> int:
     pins = ["--upgrade", *(library.shown if library.extra else ())]
     if bound == MINIMUM and library.extra:
         pins = [*lower_bounds(library.extra), *library.oldest]
-    install(python, "-e", f".[{extras}]", *pins)
+    install(python, "-e", f".[{extras}]", *pins, *library.beside)
     if library.outside:
         install_pufferlib(python, library.outside, folder)
     told = versions_of(python, (*library.shown, *TOLD))

@@ -93,7 +93,8 @@ def _write_data(data: Path, config: EnvironmentConfig, episodes: Iterable[Demons
     spaces = env.observation_space, env.action_space
     spec = env.spec
     env.close()
-    storage = MinariStorage.new(data, *spaces, env_spec=spec, data_format=DATA_FORMAT, jpeg_encoding=False)
+    # Rows are vectors: whether a version of Minari makes JPEGs of images, and can be told not to, does not matter.
+    storage = MinariStorage.new(data, *spaces, env_spec=spec, data_format=DATA_FORMAT)
     # It counts the bytes of all files after every episode; once is enough.
     storage.get_size, count_bytes = (lambda: 0.0), storage.get_size
     listed: list[dict[str, Any]] = []
