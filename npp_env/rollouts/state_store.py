@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,18 @@ INDEX_BYTES = 2 + 4
 """Bytes per row that say where it lies."""
 _GROWTH = 1.125
 _FIRST_SLOTS = 32
+
+
+class StateRows(Protocol):
+    """Rows of bytes by step and environment, to be read."""
+
+    def __getitem__(self, step: Any) -> NDArray[np.uint8]:
+        """All rows of a step; a fresh array."""
+
+    def take(
+        self, steps: NDArray[np.int64], envs: NDArray[np.int64], out: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.uint8]:
+        """Rows of pairs of steps and environments; see `StateStore.take`."""
 
 
 class _Block:
@@ -99,6 +111,16 @@ class StateStore:
         self._slot = np.zeros((steps, num_envs), np.int32)
         self._blocks: dict[int, _Block] = {}
         self._folder = folder
+
+    @classmethod
+    def over(cls, arrays: Mapping[str, NDArray[Any]], length: int) -> StateStore:
+        """A store of what `arrays` of another gave, without a copy of the rows: only to be read."""
+        store = cls(*arrays["class"].shape, length)
+        store._class, store._slot = arrays["class"], arrays["slot"]
+        for name, rows in arrays.items():
+            if name.startswith("block/"):
+                store._block(int(name.removeprefix("block/"))).rows = rows
+        return store
 
     def __len__(self) -> int:
         return self.shape[0]
