@@ -1,7 +1,7 @@
 """Rollouts by shard: a part of a run's environments that anyone can play, with the same result.
 
-A shard is played from its saved states, with chance that its number and that of the iteration give, by whoever is at hand:
-`ShardPlayer` plays one in this process, `npp_env.integrations.ray_players` many on other machines.
+A shard is played from its saved states, with chance that its number and that of the iteration give, by whoever is at
+hand: `ShardPlayer` plays one in this process, `npp_env.integrations.ray_players` many on other machines.
 """
 
 from __future__ import annotations

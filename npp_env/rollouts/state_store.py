@@ -115,7 +115,8 @@ class StateStore:
     @classmethod
     def over(cls, arrays: Mapping[str, NDArray[Any]], length: int) -> StateStore:
         """A store of what `arrays` of another gave, without a copy of the rows: only to be read."""
-        store = cls(*arrays["class"].shape, length)
+        steps, num_envs = arrays["class"].shape
+        store = cls(steps, num_envs, length)
         store._class, store._slot = arrays["class"], arrays["slot"]
         for name, rows in arrays.items():
             if name.startswith("block/"):
