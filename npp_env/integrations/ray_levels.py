@@ -88,6 +88,10 @@ class LevelShipment:
     maps_bytes: int
     name: str
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> LevelShipment:
+        # RLlib copies configurations; a copied reference would mean the same object.
+        return self
+
     @property
     def nbytes(self) -> int:
         """What a node gets that has nothing."""

@@ -9,15 +9,14 @@ import pytest
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
-ray = pytest.importorskip("ray")
-pytest.importorskip("torch")
-
 STORE_BYTES = 100 * 2**20
 
 
 @pytest.fixture(scope="module")
 def one_node():
     """A cluster of one node that has CPUs for all, whatever the machine has."""
+    import ray
+
     ray.init(
         "local",
         num_cpus=8,
@@ -33,6 +32,7 @@ def one_node():
 @pytest.fixture
 def cluster(tmp_path):
     """Makes nodes, each with a cache folder of its own; the first, with the driver, has no CPUs for workers."""
+    import ray
     from ray.cluster_utils import Cluster
 
     made = Cluster(
