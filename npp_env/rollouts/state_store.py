@@ -19,6 +19,7 @@ INDEX_BYTES = 2 + 4
 """Bytes per row that say where it lies."""
 _GROWTH = 1.125
 _FIRST_SLOTS = 32
+_WORD = np.dtype(np.uint64)
 
 
 class StateRows(Protocol):
@@ -85,6 +86,15 @@ class _Block:
         self._free = np.flatnonzero(free).tolist()
 
 
+def _used_bytes(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Bytes of each row up to its last that is not zero, whole words where rows consist of them; a fresh array."""
+    by_words = rows.shape[1] % _WORD.itemsize == 0 and rows.flags.c_contiguous
+    units = rows.view(_WORD) if by_words else rows
+    used = units != 0
+    lengths = np.where(used.any(axis=1), units.shape[1] - used[:, ::-1].argmax(axis=1), 0)
+    return lengths * units.itemsize
+
+
 class StateStore:
     """Rows of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
 
@@ -148,9 +158,7 @@ class StateStore:
         for number in sorted_unique(self._class[step]).tolist():
             if number:
                 self._blocks[number].release(self._slot[step][self._class[step] == number])
-        used = rows != 0
-        lengths = np.where(used.any(axis=1), self.shape[2] - used[:, ::-1].argmax(axis=1), 0)
-        classes = -(-lengths // CLASS_BYTES)
+        classes = -(-_used_bytes(rows) // CLASS_BYTES)
         self._class[step] = classes
         for number in sorted_unique(classes).tolist():
             if number:

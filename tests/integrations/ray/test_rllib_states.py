@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -136,10 +138,10 @@ def test_appo_learns_from_states(algorithm):
     made = algorithm(config)
     before = made.get_module().get_state()
     # It does not wait for what it has sampled, so that some iterations have learned nothing.
-    results = [made.train() for _ in range(6)]
-    losses = [result["learners"]["default_policy"]["total_loss"] for result in results if "learners" in result]
-    assert losses
-    assert np.isfinite(losses).all()
+    result, deadline = {}, time.monotonic() + 200
+    while "learners" not in result and time.monotonic() < deadline:
+        result = made.train()
+    assert np.isfinite(result["learners"]["default_policy"]["total_loss"])
     after = made.learner_group.get_weights()["default_policy"]
     assert any(not np.array_equal(before[name], after[name]) for name in before)
 
