@@ -80,6 +80,8 @@ def cluster_here(cpus: int) -> Iterator[None]:
 
 def sampling(quick: bool) -> dict[str, Any]:
     """Steps per CPU-second of the same play: in one process, by a worker, by RLlib over states, by RLlib as it is."""
+    import torch
+
     from npp_env.learning.ppo import PPO
 
     rounds = 2 if quick else 6
@@ -87,6 +89,7 @@ def sampling(quick: bool) -> dict[str, Any]:
         plain = PPO(dataclasses.replace(settings(), shards=0))
         on_ray, close = _ray_play()
         states, stock = _rllib_runners()
+        torch.set_num_threads(1)  # as every worker has; threads that wait for each other would count
         ways: dict[str, tuple[Callable[[], Any], int]] = {
             "one process": (plain.collect, NUM_ENVS * STEPS),
             "one Ray worker, learner and cluster counted": (on_ray, NUM_ENVS * STEPS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import uuid
 from typing import Any
 
@@ -24,13 +25,12 @@ class Piece:
     """What some steps of n environments gave, by environment and step, so that an episode is one slice.
 
     Args:
-        num_envs: n.
-        steps: T.
-        space: Of an observation.
+        rows: (n, T + 1, ...), memory for the observations.
     """
 
-    def __init__(self, num_envs: int, steps: int, space: Any) -> None:
-        self.rows = np.empty((num_envs, steps + 1, *space.shape), space.dtype)
+    def __init__(self, rows: NDArray[Any]) -> None:
+        num_envs, steps = len(rows), rows.shape[1] - 1
+        self.rows = rows
         self.actions = np.empty((num_envs, steps), np.int64)
         self.rewards = np.empty((num_envs, steps), np.float32)
         self.terminated, self.truncated = (np.zeros((num_envs, steps), np.bool_) for _ in range(2))
@@ -83,6 +83,7 @@ class StateEnvRunner(SingleAgentEnvRunner):
         self._needs_initial_reset = True
         self._random = np.random.default_rng(self._seed)
         self._rows: NDArray[Any] = np.empty(0)
+        self._memory: NDArray[Any] = np.empty(0)
         self._ids: list[str] = []
         self._ages = np.zeros(self.num_envs, np.int64)
         self._ended: list[tuple[int, float]] = []  # lengths and returns that are not told yet
@@ -107,7 +108,7 @@ class StateEnvRunner(SingleAgentEnvRunner):
             self._ages[:] = 0
             self._needs_initial_reset = False
         steps = max(1, math.ceil(num_timesteps / self.num_envs))
-        piece = Piece(self.num_envs, steps, self.env.single_observation_space)
+        piece = Piece(self._free_rows(steps))
         for t in range(steps):
             self._step(piece, t, explore, random_actions)
         piece.rows[:, steps] = self._rows
@@ -115,6 +116,18 @@ class StateEnvRunner(SingleAgentEnvRunner):
         self._log_env_steps(metric=self._metrics_num_env_steps_sampled, num_steps=piece.actions.size)
         self._increase_sampled_metrics(piece.actions.size, len(piece.last_rows))
         return episodes
+
+    def _free_rows(self, steps: int) -> NDArray[Any]:
+        """Memory for observations: that of the last time, if nobody holds an episode of it any more.
+
+        Fresh memory of this size costs as much as half of the sampling: the system clears it.
+        """
+        space: Any = self.env.single_observation_space
+        shape = (self.num_envs, steps + 1, *space.shape)
+        # Two references are the attribute and the argument; every episode has one more.
+        if self._memory.shape != shape or sys.getrefcount(self._memory) > 2:
+            self._memory = np.empty(shape, space.dtype)
+        return self._memory
 
     def _step(self, piece: Piece, t: int, explore: bool, random_actions: bool) -> None:
         piece.rows[:, t] = self._rows

@@ -93,6 +93,24 @@ def test_episodes_are_what_the_environment_plays(algorithm, layout):
 
 
 @pytest.mark.timeout(200)
+def test_memory_is_used_again_only_when_nobody_holds_it(algorithm):
+    runner = algorithm(ppo()).env_runner
+    held = runner.sample()
+    copies = [episode.get_observations().copy() for episode in held]
+    first = runner._memory
+    runner.sample()
+    assert runner._memory is not first
+    for episode, copy in zip(held, copies, strict=True):
+        np.testing.assert_array_equal(episode.get_observations(), copy)
+    second = runner._memory
+    runner.sample()
+    assert runner._memory is not second  # this test holds it
+    third = id(runner._memory)
+    runner.sample()
+    assert id(runner._memory) == third
+
+
+@pytest.mark.timeout(200)
 def test_probabilities_are_those_of_the_module(algorithm):
     made = algorithm(ppo())
     runner = made.env_runner
