@@ -227,7 +227,7 @@ def watch_memory(minutes: float, workers: int = 2) -> dict[str, Any]:
         if series[-1][0] - series[0][0] < minutes * 30:
             continue  # one that came and went
         seconds, values = zip(*series, strict=True)
-        fit = fit_growth(seconds, values, FLAT_BYTES_PER_1K_SECONDS)
+        fit = fit_growth(seconds, values, threshold_per_1k=FLAT_BYTES_PER_1K_SECONDS)
         rows.append([name, round(values[-1] / 2**20), f"{fit.slope_per_1k / 2**20:+.2f}", str(fit.verdict)])
     return {
         "title": f"Memory (USS) of every process, {minutes:g} minutes, {steps:,} steps, {workers} workers",
