@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 SOURCES = $(shell find npp_env -name '*.pyx' -o -name '*.pxd')
 
-.PHONY: demo test test-optional test-oldest test-zig check lint types package wheels build docs sanitize mutants
+.PHONY: demo test test-optional test-ray test-oldest test-zig check lint types package wheels build docs sanitize mutants
 .PHONY: mutants-sample faults fuzz hostile bench clean test-versions
 
 # The kernel is compiled by the next rule, once, and again when a source changes.
@@ -34,9 +34,17 @@ test-optional: build
 	$(VENV)/optional/bin/python -m pip install -q --upgrade pip
 	$(VENV)/optional/bin/python -m pip install -q torch==2.13.0
 	NPP_BUILD_LATER=1 $(VENV)/optional/bin/python -m pip install -q -e ".[test,sb3,learning,torchrl,rllib,report,video,demos,optional]"
-	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/integrations tests/learning
+	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/integrations tests/learning --ignore tests/integrations/ray
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/profiling tests/evaluation/test_viewer.py tests/test_docs.py
 	NPP_NO_SKIPS=1 $(VENV)/optional/bin/python -m pytest --timeout 600 tests/test_env.py -k "video or check_env"
+
+# Ray pins an older Gymnasium than the rest wants, so it has an environment of its own.
+test-ray: build
+	$(PYTHON) -m venv $(VENV)/ray
+	$(VENV)/ray/bin/python -m pip install -q --upgrade pip
+	$(VENV)/ray/bin/python -m pip install -q torch==2.13.0
+	NPP_BUILD_LATER=1 $(VENV)/ray/bin/python -m pip install -q -e ".[test,ray,rllib]"
+	NPP_NO_SKIPS=1 $(VENV)/ray/bin/python -m pytest --timeout 600 tests/integrations/ray
 
 # The oldest Gymnasium that is supported.
 test-oldest: build

@@ -33,6 +33,7 @@ LEFT_OUT_WHEN_QUICK = frozenset(
         "imitation",
         "instructions",
         "learning",
+        "ray",
         "rollouts",
         "scaling",
         "solver",

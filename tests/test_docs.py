@@ -64,6 +64,8 @@ def missing_modules(code: str) -> list[str]:
             names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
     # Our adapters need the library that they adapt to.
     needs = {
+        "npp_env.integrations.ray": "ray",
+        "npp_env.integrations.rllib": "ray",
         "npp_env.integrations.sb3": "stable_baselines3",
         "npp_env.integrations.torch": "torch",
         "npp_env.learning.trainer": "torch",
@@ -86,7 +88,12 @@ def run_document(blocks: list[Block]) -> tuple[list[str], list[str]]:
             continue
         if block.is_shell:
             # What learns needs torch, and datasets need Minari.
-            needs = {"npp-env train": "import torch", "leaky_loop": "import torch", "npp-env demos": "import minari"}
+            needs = {
+                "npp-env train": "import torch",
+                "leaky_loop": "import torch",
+                "npp-env demos": "import minari",
+                "--ray": "import ray",
+            }
             if any(command in block.code and missing_modules(code) for command, code in needs.items()):
                 left_out.append(block.name)
                 continue

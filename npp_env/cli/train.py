@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +19,16 @@ from npp_env.learning.algorithms import ALGORITHMS, NUM_ENVS, OWN_POLICY, STEPS_
 
 if TYPE_CHECKING:
     from npp_env.learning.settings import TrainSettings
+    from npp_env.learning.shards import ShardPlayers
+    from npp_env.learning.trainer import Trainer
 
 SECONDS_BETWEEN_LINES = 10.0
 INTERRUPTED = 130
 LEAST_FREE = 0.03
 """Share of memory that stays free unless `--min-free` says otherwise."""
 _NUM_ENVS = 128
+_SHARDS = 8
+_NUM_ENVS_ON_RAY = 1024
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--policy", default="mlp", choices=list(STEPS_PER_SECOND), help="what the policy is (default %(default)s)")
     add("--seed", type=whole_number(0), default=0, help="where all chance comes from (default %(default)s)")
     few = ", ".join(f"{algo}: {number}" for algo, number in NUM_ENVS.items())
-    add("--num-envs", type=whole_number(1), metavar="N", help=f"environments (default {_NUM_ENVS}; {few})")
+    help_text = f"environments (default {_NUM_ENVS}, with --ray {_NUM_ENVS_ON_RAY}; {few})"
+    add("--num-envs", type=whole_number(1), metavar="N", help=help_text)
     add("--threads", type=whole_number(1), default=1, metavar="N", help="threads (default %(default)s)")
     add("--sampling", metavar="HOW", help="how levels are chosen, such as success (default: all equally often)")
+    on_ray = parser.add_argument_group("on a Ray cluster")
+    on_ray.add_argument("--ray", metavar="ADDRESS", help="let workers of this cluster play; local starts one here")
+    on_ray.add_argument(
+        "--workers", type=whole_number(1), default=2, metavar="N", help="how many (default %(default)s)"
+    )
+    help_text = f"parts that the environments are divided into (default with --ray: {_SHARDS})"
+    on_ray.add_argument("--shards", type=whole_number(1), metavar="N", help=help_text)
     for name, what in (("option", "the algorithm"), ("policy-option", "the network"), ("env", "the environment")):
         help_text = f"an option of {what}, as often as you like"
         add(f"--{name}", action="append", default=[], metavar="NAME=VALUE", help=help_text)
@@ -55,17 +69,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the command; 1 if memory became low and the run stopped early, 130 after Ctrl-C."""
-    from npp_env.learning.trainer import Limits, Trainer
+    from npp_env.learning.trainer import Trainer
     from npp_env.profiling.guard import MemoryGuard
 
     if not args.resume and args.minutes is None and args.steps is None:
         raise ConfigError("say how long to train: --minutes 10, or --steps 2000000")
-    trainer = Trainer(
-        args.out,
-        None if args.resume else settings_of(args),
-        guard=guard_of(args) or MemoryGuard(LEAST_FREE, on_low="stop"),
-        write_scalar=None if args.no_tensorboard else _scalars(args.out),
-    )
+    with _players(args) as players:
+        trainer = Trainer(
+            args.out,
+            None if args.resume else settings_of(args),
+            players=players,
+            guard=guard_of(args) or MemoryGuard(LEAST_FREE, on_low="stop"),
+            write_scalar=None if args.no_tensorboard else _scalars(args.out),
+        )
+        return _train(args, trainer)
+
+
+def _train(args: argparse.Namespace, trainer: Trainer) -> int:
+    from npp_env.learning.trainer import Limits
+
     if args.snapshots is not None:
         args.snapshots.mkdir(parents=True, exist_ok=True)
         trainer.algorithm.bench.tracker.snapshot_dir = args.snapshots
@@ -81,6 +103,23 @@ def run(args: argparse.Namespace) -> int:
     return 1 if trainer.stopped_by_guard else 0
 
 
+@contextlib.contextmanager
+def _players(args: argparse.Namespace) -> Iterator[ShardPlayers | None]:
+    """The workers of a cluster, if one is asked for."""
+    if args.ray is None:
+        yield None
+        return
+    from npp_env.integrations.ray_players import RayPlayers
+    from npp_env.learning.run_folder import RunFolder
+
+    settings = RunFolder(args.out).settings() if args.resume else settings_of(args)
+    players = RayPlayers(settings, args.workers, args.ray)
+    try:
+        yield players
+    finally:
+        players.close()
+
+
 def settings_of(args: argparse.Namespace) -> TrainSettings:
     """The run that arguments describe."""
     from npp_env.learning.settings import TrainSettings
@@ -89,6 +128,9 @@ def settings_of(args: argparse.Namespace) -> TrainSettings:
     steps = args.steps
     if steps is None:
         steps = max(1, int(args.minutes * 60 * STEPS_PER_SECOND[policy]))
+    num_envs = args.num_envs
+    if num_envs is None:
+        num_envs = _NUM_ENVS_ON_RAY if args.ray is not None else NUM_ENVS.get(args.algo, _NUM_ENVS)
     tasks = args.task or ["shipped:first_steps"]
     return TrainSettings(
         task=tasks[0] if len(tasks) == 1 else tuple(tasks),
@@ -96,8 +138,9 @@ def settings_of(args: argparse.Namespace) -> TrainSettings:
         policy=policy,
         seed=args.seed,
         total_steps=steps,
-        num_envs=NUM_ENVS.get(args.algo, _NUM_ENVS) if args.num_envs is None else args.num_envs,
+        num_envs=num_envs,
         threads=args.threads,
+        shards=args.shards or (0 if args.ray is None else _SHARDS),
         sampling=args.sampling,
         environment=_options(args.env),
         algo_options={**_options(args.option), **_world_model_options(args)},

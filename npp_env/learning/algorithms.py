@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from npp_env.learning.settings import TrainSettings
+    from npp_env.learning.shards import ShardPlayers
     from npp_env.learning.workbench import Workbench
 
 ALGORITHMS = {
@@ -22,6 +23,9 @@ ALGORITHMS = {
     "world-model": "npp_env.learning.world_model.algorithm:WorldModel",
 }
 """Where the class of each algorithm stands; it is imported when it is asked for, and made with the `TrainSettings`."""
+
+SHARDED = {"ppo": "npp_env.learning.sharded_ppo:ShardedPPO"}
+"""The same for runs in shards; made with the `TrainSettings` and the `ShardPlayers`."""
 
 OWN_POLICY = {"world-model": "world-model"}
 """Algorithms that come with a network of their own."""
@@ -59,14 +63,24 @@ class Algorithm(Protocol):
         """Go back to the moment of `header` and `arrays`."""
 
 
-def make_algorithm(settings: TrainSettings) -> Algorithm:
+def make_algorithm(settings: TrainSettings, players: ShardPlayers | None = None) -> Algorithm:
     """The algorithm that settings name, ready to begin.
+
+    Args:
+        settings: The run.
+        players: Who plays the shards, if the run has any; this process by default.
 
     Raises:
         ConfigError: There is none of this name, or it does not take these options.
     """
     if settings.algo not in ALGORITHMS:
         raise ConfigError(f"there is no algorithm {settings.algo!r}; there are {', '.join(ALGORITHMS)}")
-    module, _, attribute = ALGORITHMS[settings.algo].partition(":")
-    made: Algorithm = getattr(importlib.import_module(module), attribute)(settings)
+    if settings.shards and settings.algo not in SHARDED:
+        raise ConfigError(f"{settings.algo} cannot be played in shards; {', '.join(SHARDED)} can")
+    if players is not None and not settings.shards:
+        raise ConfigError("a run without shards is played by one process; give it shards when it begins")
+    module, _, attribute = (SHARDED if settings.shards else ALGORITHMS)[settings.algo].partition(":")
+    made: Algorithm = getattr(importlib.import_module(module), attribute)(
+        *((settings, players) if settings.shards else (settings,))
+    )
     return made

@@ -14,7 +14,7 @@ from npp_env.learning.networks import entropy_of, masked_log_probabilities
 from npp_env.learning.settings import TrainSettings, options_of
 from npp_env.learning.value_scale import ValueScale
 from npp_env.learning.workbench import Workbench
-from npp_env.rollouts.state_store import StateStore
+from npp_env.rollouts.state_store import StateRows, StateStore
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
     import torch
@@ -68,22 +68,31 @@ class PPO:
         settings: The run; `algo_options` are fields of `PPOOptions`.
         options: Given by algorithms that are more than PPO, instead.
         most_rows: The largest batch that these decode beside the minibatches.
+        envs_here: Environments that are played in this process; those of the run by default.
 
     Attributes:
         only_value: Whether the value alone is learned, and the policy stays as it is.
+        store: The states of the present rollout.
     """
 
-    def __init__(self, settings: TrainSettings, options: PPOOptions | None = None, most_rows: int = 1) -> None:
+    def __init__(
+        self,
+        settings: TrainSettings,
+        options: PPOOptions | None = None,
+        most_rows: int = 1,
+        envs_here: int | None = None,
+    ) -> None:
         if options is None:
             options = options_of(PPOOptions, settings.algo_options, "the options of ppo")
         self.options = options
         self.only_value = False
         size = options.num_steps * settings.num_envs
-        self.bench = Workbench(settings, options.discount, max(min(options.minibatch, size), most_rows))
+        most_rows = max(min(options.minibatch, size), most_rows)
+        self.bench = Workbench(settings, options.discount, most_rows, envs_here)
         self.optimizer = torch.optim.Adam(self.bench.network.parameters(), lr=options.learning_rate, eps=1e-5)
         self.scale = ValueScale()
         shape = (options.num_steps, settings.num_envs)
-        self._store = StateStore(*shape, self.bench.decoder.row_bytes)
+        self.store: StateRows = StateStore(*shape, self.bench.decoder.row_bytes)
         self._rows = np.empty((min(options.minibatch, size), self.bench.decoder.row_bytes), np.uint8)
         self.actions = np.zeros(shape, np.int64)
         self.log_probabilities, self.rewards, self.advantages = (np.zeros(shape, np.float32) for _ in range(3))
@@ -102,9 +111,10 @@ class PPO:
 
     def collect(self) -> None:
         """Play a rollout."""
-        bench = self.bench
+        bench, store = self.bench, self.store
+        assert isinstance(store, StateStore)
         for t in range(self.options.num_steps):
-            self._store[t] = bench.rows
+            store[t] = bench.rows
             output, masks = bench.judge(bench.rows)
             log_probabilities = masked_log_probabilities(output.logits, masks).numpy()
             self.actions[t] = self.choose(t, log_probabilities)
@@ -137,7 +147,7 @@ class PPO:
         """Probability of every action of the present rollout now, relative to when it was taken; a fresh array."""
         found = np.empty_like(self.log_probabilities)
         for t in range(len(found)):
-            output, masks = self.bench.judge(self._store[t])
+            output, masks = self.bench.judge(self.store[t])
             now = masked_log_probabilities(output.logits, masks).numpy()
             found[t] = np.exp(np.take_along_axis(now, self.actions[t][:, None], 1)[:, 0] - self.log_probabilities[t])
         return found
@@ -169,7 +179,7 @@ class PPO:
         bench, options = self.bench, self.options
         steps, envs = np.divmod(chosen, self.actions.shape[1])
         with bench.profile.measure("decode"):
-            rows = self._store.take(steps, envs, out=self._rows[: len(chosen)])
+            rows = self.store.take(steps, envs, out=self._rows[: len(chosen)])
         observations = bench.observe(rows)
         with bench.profile.measure("forward"):
             output = bench.network(observations)

@@ -26,6 +26,8 @@ class TrainSettings:
         total_steps: Environment steps that learning rate and entropy bonus are scheduled over.
         num_envs: Environments.
         threads: Threads of torch, environments and decoder; the curve is the same only for the same number.
+        shards: Parts that the environments are divided into, each with chance of its own, so that it does not matter
+            who plays which; 0 for one whole.
         sampling: How levels are chosen, as `NppVectorEnv` takes it; None for uniformly.
         environment: Fields of `EnvironmentConfig` that differ from what the policy asks for.
         algo_options: Fields of the algorithm's options that differ from their defaults.
@@ -42,6 +44,7 @@ class TrainSettings:
     total_steps: int = 6_000_000
     num_envs: int = 128
     threads: int = 1
+    shards: int = 0
     sampling: str | None = None
     environment: Mapping[str, Any] = field(default_factory=dict)
     algo_options: Mapping[str, Any] = field(default_factory=dict)
@@ -50,11 +53,14 @@ class TrainSettings:
     def __post_init__(self) -> None:
         if isinstance(self.task, list):
             object.__setattr__(self, "task", tuple(self.task))
-        bounds = {"seed": (0, 2**31 - 1), "total_steps": (1, 10**12), "num_envs": (1, 1 << 16), "threads": (1, 256)}
+        bounds = {"seed": (0, 2**31 - 1), "total_steps": (1, 10**12), "num_envs": (1, 1 << 20), "threads": (1, 256)}
+        bounds["shards"] = (0, 1 << 16)
         for name, (least, most) in bounds.items():
             value = getattr(self, name)
             if type(value) is not int or not least <= value <= most:
                 raise ConfigError(f"{name} is {shorten(value)}; it must be a whole number from {least} to {most}")
+        if self.shards and self.num_envs % self.shards:
+            raise ConfigError(f"{self.num_envs} environments cannot be divided into {self.shards} equal shards")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""

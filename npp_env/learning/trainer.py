@@ -12,6 +12,7 @@ from npp_env.learning.algorithms import Algorithm, make_algorithm
 from npp_env.learning.model_file import ModelError
 from npp_env.learning.run_folder import RunFolder
 from npp_env.learning.settings import TrainSettings
+from npp_env.learning.shards import ShardPlayers
 from npp_env.learning.trained_policy import write_model
 from npp_env.profiling.callbacks import LoopCallback, ScalarWriter
 from npp_env.profiling.guard import MemoryGuard
@@ -65,6 +66,7 @@ class Trainer:
         folder: Where everything is kept.
         settings: What to train; None goes on with the run in the folder.
         guard: Ends the run in good order when memory becomes low.
+        players: Who plays the shards of a run that has them; this process by default.
         write_scalar: Gets every number of the curve, such as `npp_env.profiling.callbacks.tensorboard_writer` makes.
 
     Attributes:
@@ -78,12 +80,13 @@ class Trainer:
         folder: Path,
         settings: TrainSettings | None = None,
         *,
+        players: ShardPlayers | None = None,
         guard: MemoryGuard | None = None,
         write_scalar: ScalarWriter | None = None,
     ) -> None:
         self.folder = RunFolder(folder)
         self.settings = self.folder.settings() if settings is None else settings
-        self.algorithm: Algorithm = make_algorithm(self.settings)
+        self.algorithm: Algorithm = make_algorithm(self.settings, players)
         if settings is not None:
             self.folder.begin(settings)
         self._write_scalar = write_scalar

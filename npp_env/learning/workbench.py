@@ -49,6 +49,7 @@ class Workbench:
         settings: The run.
         discount: That of the learner.
         most_rows: The largest batch that will be decoded.
+        num_envs: Environments; those of the run by default.
 
     Attributes:
         config: Of the environments.
@@ -57,22 +58,24 @@ class Workbench:
         random: Where all chance comes from.
         rows: uint8 (num_envs, row_bytes), the present states; valid through the next step.
         steps: Environment steps so far, all environments together.
+        on_episodes: Gets the episodes that end, as `EpisodeStatistics.add` takes them.
     """
 
-    def __init__(self, settings: TrainSettings, discount: float, most_rows: int) -> None:
+    def __init__(self, settings: TrainSettings, discount: float, most_rows: int, num_envs: int | None = None) -> None:
         torch.set_num_threads(settings.threads)
         kind = network_class(settings.policy)
         self.settings = settings
         self.config = environment_config(settings, kind, discount)
+        num_envs = settings.num_envs if num_envs is None else num_envs
         self.envs = NppVectorEnv(
-            settings.num_envs,
+            num_envs,
             self.config,
             autoreset_mode="SAME_STEP",
             num_threads=settings.threads,
             sampling=settings.sampling,
         )
         self.decoder = ObservationDecoder(self.config, num_threads=settings.threads)
-        self._memory = self.decoder.allocate(max(most_rows, settings.num_envs))
+        self._memory = self.decoder.allocate(max(most_rows, num_envs))
         self._arrays = self._memory.arrays()
         seeds = np.random.SeedSequence(settings.seed).generate_state(3)
         torch.manual_seed(int(seeds[0]))
@@ -80,6 +83,7 @@ class Workbench:
         self.random = np.random.default_rng(int(seeds[1]))
         self.rows: NDArray[np.uint8] = self.envs.reset(seed=int(seeds[2] % 2**31))[0]
         self.statistics = EpisodeStatistics(self.envs.num_levels)
+        self.on_episodes = self.statistics.add
         self.profile = TimeProfile()
         self.tracker = MemoryTracker(interval=50_000)
         self.steps = 0
@@ -103,7 +107,7 @@ class Workbench:
             self.steps += len(actions)
             last_rows = None
             if "final_info" in info:
-                self.statistics.add(info["final_info"], info["_final_info"])
+                self.on_episodes(info["final_info"], info["_final_info"])
                 if truncated.any():
                     last_rows = np.stack(info["final_obs"][truncated].tolist())
             return Step(rewards, terminated, truncated, last_rows)

@@ -151,6 +151,44 @@ class ArtifactStore:
             if self._write(_path_in(self._own, level_hash), level_hash, new):
                 return
 
+    def sections(self, level_hash: str) -> frozenset[bytes]:
+        """What is stored of a level: for each of its artifacts a checksum of what it is and holds."""
+        for folder in self._folders:
+            with contextlib.suppress(DamagedArtifactError, OSError):
+                return frozenset(map(_mark, _sections(open_file(_path_in(folder, level_hash)), level_hash)))
+        return frozenset()
+
+    def export(self, level_hash: str) -> bytes | None:
+        """All that is stored of a level, verified, as `install` of another store takes it; None if nothing is.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        for folder in self._folders:
+            with contextlib.suppress(DamagedArtifactError, *_NOT_THERE):
+                file = open_file(_path_in(folder, level_hash))
+                for section in _sections(file, level_hash):
+                    verify(file, section)
+                return file.span(0, file.size).tobytes()
+        return None
+
+    def install(self, level_hash: str, data: bytes | memoryview) -> None:
+        """Store what `export` of another store gave, beside what is here of the level; all of it is verified.
+
+        Raises:
+            DamagedArtifactError: It is not what was exported, or of another level. Nothing has changed then.
+            OSError: The directory cannot be written or the disk is full; no file is left behind.
+        """
+        whole = np.frombuffer(data, np.uint8)
+        new = []
+        for section in parse_head(bytes(whole[:HEAD_LIMIT_BYTES]), whole.size, level_hash):
+            if checksum(whole[section.start : section.end].data) != section.digest:
+                raise DamagedArtifactError(f"the checksum of {section.name} does not fit")
+            new.append((section, whole[section.start : section.start + section.nbytes]))
+        for _ in range(_ATTEMPTS):
+            if self._write(_path_in(self._own, level_hash), level_hash, new):
+                return
+
     def files(self) -> Iterator[StoredFile]:
         """Every file of the user, in no particular order."""
         for folder in subfolders(self._own):
@@ -256,6 +294,10 @@ def _is_no_damage(error: Exception) -> bool:
 
 def _sections(file: OpenFile, level_hash: str) -> tuple[Section, ...]:
     return parse_head(file.span(0, HEAD_LIMIT_BYTES).tobytes(), file.size, level_hash)
+
+
+def _mark(section: Section) -> bytes:
+    return checksum(b"%s %s %d %s" % (section.name.encode(), section.variant, section.version, section.digest))
 
 
 def _find(file: OpenFile, key: ArtifactKey) -> Section | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,19 @@ INDEX_BYTES = 2 + 4
 """Bytes per row that say where it lies."""
 _GROWTH = 1.125
 _FIRST_SLOTS = 32
+_WORD = np.dtype(np.uint64)
+
+
+class StateRows(Protocol):
+    """Rows of bytes by step and environment, to be read."""
+
+    def __getitem__(self, step: Any) -> NDArray[np.uint8]:
+        """All rows of a step; a fresh array."""
+
+    def take(
+        self, steps: NDArray[np.int64], envs: NDArray[np.int64], out: NDArray[np.uint8] | None = None
+    ) -> NDArray[np.uint8]:
+        """Rows of pairs of steps and environments; see `StateStore.take`."""
 
 
 class _Block:
@@ -73,6 +86,15 @@ class _Block:
         self._free = np.flatnonzero(free).tolist()
 
 
+def _used_bytes(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Bytes of each row up to its last that is not zero, whole words where rows consist of them; a fresh array."""
+    by_words = rows.shape[1] % _WORD.itemsize == 0 and rows.flags.c_contiguous
+    units = rows.view(_WORD) if by_words else rows
+    used = units != 0
+    lengths = np.where(used.any(axis=1), units.shape[1] - used[:, ::-1].argmax(axis=1), 0)
+    return lengths * units.itemsize
+
+
 class StateStore:
     """Rows of bytes by step and environment, without the zeros at their ends; lossless for any bytes.
 
@@ -100,6 +122,17 @@ class StateStore:
         self._blocks: dict[int, _Block] = {}
         self._folder = folder
 
+    @classmethod
+    def over(cls, arrays: Mapping[str, NDArray[Any]], length: int) -> StateStore:
+        """A store of what `arrays` of another gave, without a copy of the rows: only to be read."""
+        steps, num_envs = arrays["class"].shape
+        store = cls(steps, num_envs, length)
+        store._class, store._slot = arrays["class"], arrays["slot"]
+        for name, rows in arrays.items():
+            if name.startswith("block/"):
+                store._block(int(name.removeprefix("block/"))).rows = rows
+        return store
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -125,9 +158,7 @@ class StateStore:
         for number in sorted_unique(self._class[step]).tolist():
             if number:
                 self._blocks[number].release(self._slot[step][self._class[step] == number])
-        used = rows != 0
-        lengths = np.where(used.any(axis=1), self.shape[2] - used[:, ::-1].argmax(axis=1), 0)
-        classes = -(-lengths // CLASS_BYTES)
+        classes = -(-_used_bytes(rows) // CLASS_BYTES)
         self._class[step] = classes
         for number in sorted_unique(classes).tolist():
             if number:

@@ -367,3 +367,46 @@ def test_whoever_reads_while_a_file_is_unmapped_gets_it_anew(tmp_path):
     command = [sys.executable, "-c", UNMAPPED, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, (done.returncode, done.stderr)
+
+
+def test_files_go_from_store_to_store(tmp_path):
+    here, there = ArtifactStore(tmp_path / "here"), ArtifactStore(tmp_path / "there")
+    assert here.export(LEVEL.hash) is None
+    assert here.sections(LEVEL.hash) == frozenset()
+    here.write(KEY, EXPECTED)
+    other = ArtifactKey(LEVEL.hash, "other", "", 1)
+    there.write(other, np.arange(5))
+    data = here.export(LEVEL.hash)
+    assert not here.sections(LEVEL.hash) <= there.sections(LEVEL.hash)
+    there.install(LEVEL.hash, data)
+    np.testing.assert_array_equal(there.read(KEY), EXPECTED)
+    np.testing.assert_array_equal(there.read(other), np.arange(5))
+    assert here.sections(LEVEL.hash) < there.sections(LEVEL.hash)
+
+
+def test_what_is_damaged_on_its_way_is_not_installed(tmp_path):
+    here, there = ArtifactStore(tmp_path / "here"), ArtifactStore(tmp_path / "there")
+    here.write(KEY, EXPECTED)
+    data = here.export(LEVEL.hash)
+    for place in (0, 60, 300, len(data) - 1):
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        with pytest.raises(DamagedArtifactError):
+            there.install(LEVEL.hash, bytes(damaged))
+    with pytest.raises(DamagedArtifactError):
+        there.install(LEVEL.hash, data[:-64])
+    with pytest.raises(DamagedArtifactError, match="belongs to level"):
+        there.install("ab" * 16, data)
+    assert there.read(KEY) is None
+    assert not there.has_file("ab" * 16)
+
+
+def test_a_damaged_file_is_not_exported(tmp_path):
+    store = ArtifactStore(tmp_path)
+    store.write(KEY, EXPECTED)
+    path = store.path_of(LEVEL.hash)
+    data = bytearray(path.read_bytes())
+    data[-100] ^= 1
+    path.unlink()
+    path.write_bytes(bytes(data))
+    assert store.export(LEVEL.hash) is None
