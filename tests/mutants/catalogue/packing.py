@@ -117,8 +117,8 @@ FAULTS = [
     Fault(
         "vectors-cut-to-whole-classes",
         STORE,
-        "-(-lengths // CLASS_BYTES)",
-        "lengths // CLASS_BYTES",
+        "-(-_used_bytes(rows) // CLASS_BYTES)",
+        "_used_bytes(rows) // CLASS_BYTES",
         "packing",
         "off-by-one",
     ),
