@@ -138,7 +138,10 @@ class RayPlayers:
         # Checks the settings before a worker does.
         config = environment_config(settings, network_class(settings.policy), 1.0)
         self.shipment = pack_levels(config)
-        self._kind = ray.remote(PlayingWorker).options(num_cpus=settings.threads, scheduling_strategy="SPREAD")
+        # Ray would keep 3 KB of every task for its dashboard, up to 100,000 of them.
+        self._kind = ray.remote(PlayingWorker).options(
+            num_cpus=settings.threads, scheduling_strategy="SPREAD", enable_task_events=False
+        )
         self._durations: deque[float] = deque(maxlen=_KEPT_DURATIONS)
         self.arrivals: list[Arrived] = []
         self.replaced = 0
