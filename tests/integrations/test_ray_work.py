@@ -39,7 +39,7 @@ def modules_of_tests():
 
 @pytest.fixture(scope="module")
 def cluster(modules_of_tests):
-    ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=STORE)
+    ray.init("local", num_cpus=2, include_dashboard=False, logging_level="ERROR", object_store_memory=STORE)
     yield
     ray.shutdown()
 
@@ -170,8 +170,9 @@ def test_a_node_that_dies_is_replaced_by_the_others(notes):
     head = {"num_cpus": 1, "object_store_memory": STORE, "include_dashboard": False, "_system_config": soon}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
-        node = cluster.add_node(num_cpus=2, object_store_memory=STORE)
+        # While there is no other node, the driver joins the head.
         ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+        node = cluster.add_node(num_cpus=2, object_store_memory=STORE)
         cluster.wait_for_nodes()
         work = Squares(notes, seconds=0.3)
         run = work_through(work, jobs(16), RayPool())
