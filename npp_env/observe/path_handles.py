@@ -7,6 +7,7 @@ import weakref
 import numpy as np
 from numpy.typing import NDArray
 
+from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, spawn_numbers
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.model import Level
 from npp_env.level.sections import JoinedSections
@@ -33,8 +34,6 @@ def path_handle(level: Level, doors: int, cache: LevelCache | None = None) -> Pa
 
 def path_handle_in(graph_block: NDArray[np.uint8], fields_block: NDArray[np.uint8], number: int) -> PathHandle:
     """The distances in a block of distance fields, with the graph that they belong to and the number of its level."""
-    from npp_env.graph.layout import DISTANCES_FORMAT, GRAPH_FORMAT, spawn_numbers
-
     numbers, fields = DISTANCES_FORMAT.open(fields_block)
     to_end, reachable_share = spawn_numbers(numbers)[2::2]
     sections = JoinedSections(GRAPH_FORMAT.open(graph_block)[1], fields)

@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from npp_env.level.cache import LevelCache
 from npp_env.level.cache_file import ArtifactKey
 from npp_env.level.model import Level
-from npp_env.observe.path_handles import path_handle_in
 from npp_env.runtime.level_resources import LevelResources, cache_of_one
 from npp_env.runtime.slot import Slot
 from npp_env.sim.geometry import Geometry
@@ -132,6 +131,8 @@ class Parcel:
             bool(graph),
         )
         if graph:
+            from npp_env.observe.path_handles import path_handle_in
+
             blocks = self._array(graph, graph_size), self._array(fields, fields_size)
             found.paths[0] = path_handle_in(*blocks, int.from_bytes(self._identity[:8], "big"))
         return found.prepared()
