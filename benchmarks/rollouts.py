@@ -131,7 +131,7 @@ def measure_decoding(name: str, levels: LevelSet, quick: bool) -> dict[str, Any]
         "header": ["observations", "per CPU second", "arranged", "into the caller's arrays", "target"],
         "rows": rows,
         "notes": [
-            f"One thread, minibatches of {MINIBATCH} in random order, as they are or first `arranged`; frames are pairs, "
+            f"One thread, minibatches of {MINIBATCH} in random order, as they are or `arranged`; frames are pairs, "
             f"graph is all its keys. The target of graphs is meant for arranged minibatches."
         ],
     }
