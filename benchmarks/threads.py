@@ -113,8 +113,103 @@ def compare(name: str, frame_skip: int, num_envs: int, quick: bool) -> list[dict
     return found
 
 
+class TimedEngine:
+    """The engine of an environment, with a clock around the part of a step that threads share."""
+
+    def __init__(self, engine: Any) -> None:
+        self._engine = engine
+        self.shared_ns = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._engine, name)
+
+    def play(self, *arguments: Any) -> int:
+        """As that of the engine."""
+        start = time.thread_time_ns()
+        unfinished: int = self._engine.play(*arguments)
+        self.shared_ns += time.thread_time_ns() - start
+        return unfinished
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """CPU microseconds of a step on one thread: what it does before and after the shared work, and that work."""
+
+    alone: float
+    shared: float
+
+
+def split_steps(name: str, frame_skip: int, num_envs: int, quick: bool) -> Split:
+    """How a step divides, the median of some rounds."""
+    from npp_env import NppVectorEnv
+
+    config = configuration(OBSERVATION_SETS[name], frame_skip=frame_skip, copy=False)
+    env = NppVectorEnv(num_envs, config)
+    work = stepping(env, num_envs)
+    steps = max(4, (16_384 if quick else 262_144) // (num_envs * frame_skip))
+    for _ in range(2 * steps):
+        work()
+    engine = TimedEngine(env._engine)
+    env._engine = engine  # type: ignore[assignment]
+    found = []
+    for _ in range(3 if quick else 9):
+        engine.shared_ns, start = 0, time.thread_time_ns()
+        for _ in range(steps):
+            work()
+        taken = time.thread_time_ns() - start
+        found.append((1e-3 * (taken - engine.shared_ns) / steps, 1e-3 * engine.shared_ns / steps))
+    env.close()
+    alone, shared = np.median(found, axis=0)
+    # Of the two calls of the clock, about one falls before and after the shared work.
+    return Split(max(0.0, float(alone) - clock_us()), float(shared))
+
+
+def clock_us() -> float:
+    """CPU microseconds that asking the clock takes."""
+    start = time.thread_time_ns()
+    for _ in range(1000):
+        time.thread_time_ns()
+    return 1e-6 * (time.thread_time_ns() - start)
+
+
+def measure_shares(quick: bool) -> dict[str, Any]:
+    """What of a step only one thread can do, and how far two threads can get with that."""
+    rows = []
+    for name, frame_skip in CASES:
+        for num_envs in NUMBERS_OF_ENVIRONMENTS:
+            half, whole = (split_steps(name, frame_skip, count, quick) for count in (num_envs // 2, num_envs))
+            bound = (half.alone + whole.shared / 2) / (whole.alone + whole.shared / 2)
+            share = whole.alone / (whole.alone + whole.shared)
+            cells = (whole.alone, whole.shared, 100 * share, bound)
+            rows.append([name, frame_skip, num_envs, *(rounded(cell) for cell in cells)])
+    return {
+        "title": "Threads: what they cannot share",
+        "header": [
+            "observations",
+            "frame_skip",
+            "environments",
+            "alone, CPU us a step",
+            "shared, CPU us",
+            "alone, %",
+            "most of two processes",
+        ],
+        "rows": rows,
+        "notes": [
+            "CPU time on one thread, which other work on the machine changes less than the clock on the wall. Alone: "
+            "all of `step` before and after the shared work, restarts included. The last column is what two threads "
+            "could reach of two processes with half of the environments each if waking them cost nothing: the "
+            "processes have their own part to do alone, for half as many."
+        ],
+    }
+
+
 def run(quick: bool) -> dict[str, Any]:
     """Measure all cases."""
+    return {"tables": [measure_shares(quick), measure_threads(quick)]}
+
+
+def measure_threads(quick: bool) -> dict[str, Any]:
+    """One and two threads beside two processes."""
     rows = []
     for name, frame_skip in CASES:
         for num_envs in NUMBERS_OF_ENVIRONMENTS:

@@ -195,7 +195,8 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
             raise NppError("step() before reset(): call env.reset() first")
         engine, episodes = self._engine, self._episodes
         engine.take_actions(actions)
-        episodes.finish()
+        if engine.n_unfinished:
+            episodes.finish()
         ended = engine.to_restart()
         if ended is not None:
             self._restart_ended(ended)

@@ -165,7 +165,7 @@ cdef class Engine(EpisodeRows):
         """The environments that wait for a restart, as a fresh int64 array; None if there are none."""
         if memchr(self.ended_base, 1, self.num_envs) == NULL:
             return None
-        return np.flatnonzero(self.ended)
+        return self.ended.nonzero()[0]
 
     def begin(self, const long long[::1] indices, list items, keys, episodes, bint fresh) -> None:
         """Begin an episode in each of these environments, at the start of a level.

@@ -50,7 +50,7 @@ cdef class EpisodeRows:
     cdef Weights weights
     cdef int frame_skip
     cdef Capacity capacity
-    cdef Py_ssize_t n_unfinished
+    cdef readonly Py_ssize_t n_unfinished
     cdef void expect(self, Py_ssize_t i) noexcept nogil
     cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
     cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil

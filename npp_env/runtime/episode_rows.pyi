@@ -19,6 +19,7 @@ class EpisodeRows:
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
     ended: NDArray[np.bool_]
+    n_unfinished: int
     def __init__(
         self, num_envs: int, stride: int, frame_skip: int, reward: RewardConfig, capacity: Capacity
     ) -> None: ...

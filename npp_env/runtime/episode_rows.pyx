@@ -85,6 +85,7 @@ cdef class EpisodeRows:
         rewards: float64 (num_envs,), of the last step.
         terminated: bool (num_envs,), of the last step.
         truncated: bool (num_envs,), of the last step.
+        n_unfinished: How many environments wait for the path distances of other doors.
         ended: bool (num_envs,), whether it waits for a restart. Not in the slots: all are looked at before every step,
             which takes long where other threads have written to their lines of the cache.
     """
