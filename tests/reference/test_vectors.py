@@ -34,6 +34,7 @@ DRIVERS = {
     "play.py": {"npp_env.NppEnv", "npp_env.level", "npp_env.recording"},
     "graph_levels.py": {"npp_env.level", "npp_env.observe.spec.OBSERVATION_KEYS"},
     "frame_scenes.py": {"npp_env.level", "npp_env.render", "npp_env.sim.simulation"},
+    "layout_moments.py": {"npp_env.NppEnv", "npp_env.level", "npp_env.rollouts.decoder"},
 }
 
 each_key = pytest.mark.parametrize("key", KEYS)
