@@ -24,6 +24,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = ROOT / "tests"
 TICKS = 300
+CUT, RED_ZONE_BYTES = "near", 16
+"""The section that the canary cuts short, and how far beyond an allocation a checker surely notices an access."""
 CHECKER_REPORTS = ("AddressSanitizer", "runtime error")
 
 
@@ -37,15 +39,21 @@ class CutGeometry:
         return self.sections[name]
 
 
-def run_level(level: Any, inputs: list[int], cut: bool = False) -> int:
-    """Run one level in a state of exactly its size; returns the ticks, raises at an insane number."""
+def run_level(level: Any, inputs: list[int], cut: int | None = None) -> int:
+    """Run one level in a state of exactly its size; returns the ticks, raises at an insane number.
+
+    Args:
+        level: The level.
+        inputs: Bytes, each held for ten ticks.
+        cut: Length to which one of its sections is cut.
+    """
     from sim.fuzz_maps import find_insanity
 
     from npp_env.sim import Batch, LevelHandle, compile_level
     from npp_env.sim.views import movers_view, ninja_view
 
     geometry = compile_level(level)
-    handle = LevelHandle(CutGeometry(geometry, "near", 16) if cut else geometry, True)
+    handle = LevelHandle(geometry if cut is None else CutGeometry(geometry, CUT, cut), True)
     batch = Batch(1, handle.state_bytes)
     batch.set_level(0, handle)
     state = batch.states[0]
@@ -171,11 +179,15 @@ def check_here(mode: str, count: int, seed: int) -> str:
     from sim.fuzz_maps import SIMULATED, accepted_levels, crowded_map, random_inputs
 
     from npp_env.level import read_map
+    from npp_env.sim import compile_level
 
     rng = np.random.default_rng(seed)
     maps = [g.map for g in golden()]
     if mode == "canary":
-        run_level(read_map(maps[0]), [2] * 5, cut=True)
+        # What lies further behind its end may belong to something else: the cut comes closer to what is read.
+        level = read_map(maps[0])
+        for length in range(len(compile_level(level)[CUT]), 0, -RED_ZONE_BYTES):
+            run_level(level, [2] * 5, cut=length)
         return "canary: not caught"
     levels = ticks = 0
     for data in [*maps, *(crowded_map(kind) for kind in SIMULATED)]:
