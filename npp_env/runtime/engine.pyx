@@ -375,7 +375,7 @@ cdef void play_some(Engine engine, Py_ssize_t first, Py_ssize_t last) noexcept n
     """Step some environments."""
     cdef Py_ssize_t i
     for i in range(first, last):
-        engine.expect(i)
+        engine.expect(i, last)
         engine.play_one(i, engine.action_base[i])
 
 

@@ -51,7 +51,7 @@ cdef class EpisodeRows:
     cdef int frame_skip
     cdef Capacity capacity
     cdef readonly Py_ssize_t n_unfinished
-    cdef void expect(self, Py_ssize_t i) noexcept nogil
+    cdef void expect(self, Py_ssize_t i, Py_ssize_t last) noexcept nogil
     cdef void look(self, View* view, unsigned short* candidates, Py_ssize_t i) noexcept nogil
     cdef void restart_one(self, Py_ssize_t i, bint fresh) noexcept nogil
     cdef void play_one(self, Py_ssize_t i, int action) noexcept nogil

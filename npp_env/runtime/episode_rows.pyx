@@ -125,10 +125,11 @@ cdef class EpisodeRows:
         if self.slot_base[i].doors_changed == 0:
             self.finish_one(i)
 
-    cdef void expect(self, Py_ssize_t i) noexcept nogil:
+    cdef void expect(self, Py_ssize_t i, Py_ssize_t last) noexcept nogil:
         """Have the memory come that the environments after i need, while i is at work.
 
-        Each of them is looked at as often as one address leads to the next.
+        Each of them is looked at as often as one address leads to the next. What a step changes is read only of those
+        before `last`: beyond it another thread may be at work.
         """
         cdef Slot* slot
         cdef Ninja* n
@@ -141,7 +142,7 @@ cdef class EpisodeRows:
             prefetch_bytes(slot.level, sizeof(Level))
             if slot.paths != NULL:
                 prefetch_bytes(slot.paths, sizeof(Paths))
-        if i + 1 < self.num_envs:
+        if i + 1 < last:
             slot = &self.slot_base[i + 1]
             n = <Ninja*>(self.state_base + (i + 1) * self.stride)
             prefetch(&slot.level.near[cell_of(n.x, n.y)])
