@@ -109,7 +109,7 @@ FAULTS = [
         "the-node-left-stays-marked",
         FEATURES,
         "NODE_FEATURES * view.held.here + HERE",
-        "NODE_FEATURES * here + HERE",
+        "NODE_FEATURES * node_here(view) + HERE",
         "kept-graphs",
         "exchanged-fields",
     ),
