@@ -7,11 +7,17 @@ import os
 import time
 
 import numpy as np
+import pytest
 
 from npp_env import NppVectorEnv
+from npp_env.runtime import worker_process
 
 KEYS = ("game_state", "entity_states", "reachability_features", "graph_node_feats", "global_view", "action_mask")
 PATIENCE_SECONDS = 120
+NEEDS_WORKER = [
+    pytest.mark.skipif(not worker_process.can_work_beside(), reason="no worker on this platform"),
+    pytest.mark.usefixtures("unharmed"),
+]
 
 
 def make(count=6, ahead=128, **options):

@@ -15,22 +15,9 @@ from numpy.testing import assert_array_equal
 
 from npp_env import NppEnv
 from npp_env.runtime import worker_process
-from runtime.ahead_play import PATIENCE_SECONDS, begun, customer_of, is_gone, make, play, worker_pid
+from runtime.ahead_play import NEEDS_WORKER, PATIENCE_SECONDS, begun, customer_of, is_gone, make, play, worker_pid
 
-pytestmark = pytest.mark.skipif(not worker_process.can_work_beside(), reason="no worker on this platform")
-
-
-@pytest.fixture(autouse=True)
-def unharmed(monkeypatch):
-    """A worker that a test kills does not keep other tests from having one."""
-    monkeypatch.setattr(worker_process, "_failed", False)
-
-
-@pytest.fixture(scope="module")
-def without():
-    env = make(ahead=0)
-    env.reset(seed=3)
-    return play(env, 40, wait=False)
+pytestmark = NEEDS_WORKER
 
 
 def test_a_worker_that_is_killed_changes_nothing(without, caplog):

@@ -15,25 +15,11 @@ from npp_env import EnvironmentConfig, NppEnv
 from npp_env.level.cache import LevelCache, default_cache
 from npp_env.level.generate import FAMILIES, GeneratedLevels
 from npp_env.level.level_set import LevelSet
-from npp_env.runtime import worker_process
 from npp_env.runtime.level_parcel import Parcel, Shelf, write_parcel
 from npp_env.runtime.level_resources import cache_of_one, load_resources
-from runtime.ahead_play import begun, catch_up, customer_of, is_gone, make, play, worker_pid
+from runtime.ahead_play import NEEDS_WORKER, begun, catch_up, customer_of, is_gone, make, play, worker_pid
 
-pytestmark = pytest.mark.skipif(not worker_process.can_work_beside(), reason="no worker on this platform")
-
-
-@pytest.fixture(autouse=True)
-def unharmed(monkeypatch):
-    """A worker that a test kills does not keep other tests from having one."""
-    monkeypatch.setattr(worker_process, "_failed", False)
-
-
-@pytest.fixture(scope="module")
-def without():
-    env = make(ahead=0)
-    env.reset(seed=3)
-    return play(env, 40, wait=False)
+pytestmark = NEEDS_WORKER
 
 
 @pytest.mark.parametrize("wait", [True, False])
