@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from npp_env.cli.arguments import (
     add_force,
@@ -19,6 +18,7 @@ from npp_env.cli.arguments import (
 )
 from npp_env.cli.policies import add_policy_arguments, load_policy_argument
 from npp_env.cli.printing import as_json, complain, say, say_data
+from npp_env.cli.progress import progress_bar
 from npp_env.cli.work import add_work_arguments, is_divided
 from npp_env.evaluation.options import EvaluationOptions
 
@@ -97,8 +97,13 @@ def run(args: argparse.Namespace) -> int:
 
         evaluation, kept = evaluate_in_parts(args, levels, options)
     else:
-        with _Bar() as bar:
-            evaluation, kept = evaluate(policy, levels, options, name=args.policy, progress=bar.show)
+        with progress_bar("episodes") as bar:
+
+            def show(done: int, total: int) -> None:
+                bar.total = total
+                bar.update(done - bar.n)
+
+            evaluation, kept = evaluate(policy, levels, options, name=args.policy, progress=show)
     if args.out is not None:
         evaluation = write_folder(args.out, evaluation, kept, force=args.force)
     if args.html is not None:
@@ -157,27 +162,3 @@ def write_page(path: Path, evaluation: Evaluation, kept: list[KeptEpisodes]) -> 
     ]
     write_whole(path, page(runs, "Evaluation", evaluation).encode())
     complain(f"written: {path}")
-
-
-class _Bar:
-    """A progress bar on a terminal, and nothing elsewhere."""
-
-    def __init__(self) -> None:
-        self._bar: Any = None
-
-    def __enter__(self) -> _Bar:
-        return self
-
-    def show(self, done: int, total: int) -> None:
-        """Show that so many episodes are done."""
-        if not sys.stderr.isatty():
-            return
-        if self._bar is None:
-            from tqdm import tqdm
-
-            self._bar = tqdm(total=total, unit="episode", file=sys.stderr, leave=False)
-        self._bar.update(done - self._bar.n)
-
-    def __exit__(self, *details: object) -> None:
-        if self._bar is not None:
-            self._bar.close()

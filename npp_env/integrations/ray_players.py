@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from npp_env.errors import ConfigError, NppError, requires
+from npp_env.integrations.ray_cluster import LOCAL, join_cluster
 from npp_env.integrations.ray_levels import Arrived, LevelShipment, pack_levels
 from npp_env.learning.networks import network_class
 from npp_env.learning.settings import TrainSettings, environment_config
@@ -28,7 +29,6 @@ with requires("Ray", __name__, "pip install 'npp_env[ray]'"):
     import ray
     from ray.exceptions import RayError, RayTaskError
 
-LOCAL = "local"
 _LOG = logging.getLogger(__name__)
 _POLL_SECONDS = 1.0
 _KEPT_DURATIONS = 64
@@ -272,14 +272,7 @@ def connect(address: str, cpus: int) -> bool:
     Raises:
         ConfigError: There is no such cluster.
     """
-    if ray.is_initialized():
-        return False
     try:
-        if address == LOCAL:
-            cpus = max(cpus, os.cpu_count() or 1)
-            ray.init(LOCAL, num_cpus=cpus, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
-        else:
-            ray.init(address, log_to_driver=False, logging_level="ERROR")
-    except (ConnectionError, ValueError) as error:
+        return join_cluster(address, max(cpus, os.cpu_count() or 1))
+    except ConnectionError as error:
         raise ConfigError(f"no Ray cluster at {address!r}: {error}; `ray start --head` starts one") from error
-    return True

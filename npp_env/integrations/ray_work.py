@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -15,9 +14,8 @@ from npp_env.integrations.work_processes import MOST_DEATHS, died_text
 with requires("Ray", __name__, "pip install 'npp_env[ray]'"):
     import ray
 
-LOCAL = "local"
-_CLIENT = "ray://"
-_CONNECT_SECONDS = 10
+    from npp_env.integrations.ray_cluster import join_cluster
+
 _AHEAD = 2
 """Tasks under way for each one that can run at once: workers never wait, and an autoscaler sees that there is more."""
 _LEAST_UNDER_WAY = 4
@@ -35,36 +33,16 @@ def connected(address: str, cpus: int | None = None) -> Iterator[None]:
     Raises:
         WorkError: There is no cluster.
     """
-    if ray.is_initialized():
-        yield
-        return
-    _check_reachable(address)
-    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False}
-    here = {"num_cpus": cpus, "include_dashboard": False, "object_store_memory": _OBJECT_STORE_BYTES}
     try:
-        ray.init(address=address, **quiet, **(here if address == LOCAL else {}))
-    except (ConnectionError, ValueError, RuntimeError) as error:
-        raise _no_cluster(address, error) from error
+        is_ours = join_cluster(address, cpus, _OBJECT_STORE_BYTES)
+    except ConnectionError as error:
+        start = "`ray start --head` starts one, and the address local one for this run alone"
+        raise WorkError(f"there is no Ray cluster at {address}: {error}; {start}") from error
     try:
         yield
     finally:
-        ray.shutdown()
-
-
-def _check_reachable(address: str) -> None:
-    """Ray itself waits for minutes before it gives up."""
-    host, colon, port = address.removeprefix(_CLIENT).rpartition(":")
-    if not colon or not port.isdigit():
-        return
-    try:
-        socket.create_connection((host, int(port)), _CONNECT_SECONDS).close()
-    except (OSError, OverflowError) as error:
-        raise _no_cluster(address, error) from error
-
-
-def _no_cluster(address: str, error: Exception) -> WorkError:
-    start = "`ray start --head` starts one, and the address local one for this run alone"
-    return WorkError(f"there is no Ray cluster at {address}: {error}; {start}")
+        if is_ours:
+            ray.shutdown()
 
 
 class RayPool:

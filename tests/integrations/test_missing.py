@@ -17,6 +17,7 @@ from npp_env.integrations.packed import unpack
 @pytest.mark.parametrize(
     ("module", "library", "pip_line"),
     [
+        ("npp_env.integrations.ray_cluster", "ray", r"pip install 'npp_env\[ray\]'"),
         ("npp_env.integrations.ray_levels", "ray", r"pip install 'npp_env\[ray\]'"),
         ("npp_env.integrations.ray_work", "ray", r"pip install 'npp_env\[ray\]'"),
         ("npp_env.integrations.sb3", "stable_baselines3", r"pip install 'npp_env\[sb3\]'"),
