@@ -24,6 +24,7 @@ from npp_env.learning.settings import TrainSettings, environment_config
 from npp_env.learning.shards import Order, ShardPlayer, ShardRollout, ShardState
 from npp_env.level.cache import cache_in
 from npp_env.level.cache_room import SUFFIX
+from npp_env.level.heap import return_free_memory
 
 with requires("Ray", __name__, "pip install 'npp_env[ray]'"):
     import ray
@@ -73,6 +74,8 @@ class PlayingWorker:
     def play(self, order: Order, shard: int, state: ShardState) -> ShardRollout:
         """See `ShardPlayer.play`."""
         assert self._player is not None
+        # What the last one left, which else adds up over hours.
+        return_free_memory()
         return self._player.play(order, shard, state)
 
     def pid(self) -> int:

@@ -113,6 +113,7 @@ class PPO:
         """Play a rollout."""
         bench, store = self.bench, self.store
         assert isinstance(store, StateStore)
+        store.clear()
         for t in range(self.options.num_steps):
             store[t] = bench.rows
             output, masks = bench.judge(bench.rows)

@@ -95,9 +95,8 @@ class ShardPlayer:
         )
         self._place(order, shard, state)
         self._episodes.clear()
-        assert isinstance(ppo.store, StateStore)
-        ppo.store.clear()
         ppo.collect()
+        assert isinstance(ppo.store, StateStore)
         self._at = (shard, order.iteration)
         names = ("rewards", "ended", "log_probabilities", "values", "advantages")
         return {

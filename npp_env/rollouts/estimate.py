@@ -15,7 +15,7 @@ from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.spec import GRAPH_KEYS, ROWS, Capacity, ObservationSpec, Varies, observation_spec
 from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.packing import repeated_columns
-from npp_env.rollouts.state_store import CLASS_BYTES, INDEX_BYTES
+from npp_env.rollouts.state_store import INDEX_BYTES, stored_bytes
 from npp_env.runtime.level_resources import largest_state_bytes
 from npp_env.sim.handles import handle_of
 
@@ -195,7 +195,7 @@ def storage_choices(
 def mean_row_bytes(levels: LevelSet, cache: LevelCache | None = None) -> float:
     """Bytes of a row in a `StateStore`, over (at most 64 of) the levels."""
     sizes = [STATE_ROW.itemsize + handle_of(levels[i], cache).state_bytes for i in _sampled(levels)]
-    return float(np.mean([-(-size // CLASS_BYTES) * CLASS_BYTES for size in sizes])) + INDEX_BYTES
+    return float(np.mean([stored_bytes(size) for size in sizes])) + INDEX_BYTES
 
 
 def _sampled(levels: LevelSet) -> list[int]:

@@ -14,11 +14,13 @@ from npp_env.errors import NppError
 from npp_env.level.sorted_sets import sorted_unique
 
 CLASS_BYTES = 32
-"""Rows are stored in multiples of this."""
+"""Rows are stored in multiples of this; those beyond 1,024 bytes with up to a sixteenth of their length to spare."""
 INDEX_BYTES = 2 + 4
 """Bytes per row that say where it lies."""
 _GROWTH = 1.125
-_FIRST_SLOTS = 32
+_MOST_SPARE = 1.5
+"""A block that has more times as many rows as were used when all of them are forgotten becomes smaller."""
+_FIRST_SLOTS, _FIRST_BYTES = 32, 8192
 _WORD = np.dtype(np.uint64)
 
 
@@ -42,6 +44,7 @@ class _Block:
         self._file = None if folder is None else tempfile.TemporaryFile(dir=folder)  # noqa: SIM115
         self._used = 0
         self._free: list[int] = []
+        self._fewest = max(1, min(_FIRST_SLOTS, _FIRST_BYTES // width))
 
     @property
     def nbytes(self) -> int:
@@ -52,12 +55,12 @@ class _Block:
         fresh = count - len(reused)
         needed = self._used + fresh
         if needed > len(self.rows):
-            self._grow(max(needed, int(len(self.rows) * _GROWTH), _FIRST_SLOTS))
+            self._resize(max(needed, int(len(self.rows) * _GROWTH), self._fewest))
         claimed = np.array([*reused, *range(self._used, needed)], np.int32)
         self._used = needed
         return claimed
 
-    def _grow(self, slots: int) -> None:
+    def _resize(self, slots: int) -> None:
         shape = (slots, self.rows.shape[1])
         if self._file is None:
             # In place: at no time are there two copies. Nobody else holds a view of the rows.
@@ -70,6 +73,10 @@ class _Block:
         self._free.extend(slots.tolist())
 
     def clear(self) -> None:
+        # Levels come and go: if every block stayed as large as it ever was, all of them together would grow for long.
+        wanted = int(self._used * _GROWTH) + self._fewest
+        if len(self.rows) > _MOST_SPARE * wanted:
+            self._resize(wanted)
         self._used = 0
         self._free = []
 
@@ -93,6 +100,20 @@ def _used_bytes(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
     used = units != 0
     lengths = np.where(used.any(axis=1), units.shape[1] - used[:, ::-1].argmax(axis=1), 0)
     return lengths * units.itemsize
+
+
+def stored_bytes(length: int) -> int:
+    """Bytes that a row of so many takes, without what says where it lies."""
+    return CLASS_BYTES * int(_class_table(-(-length // CLASS_BYTES))[-1])
+
+
+def _class_table(most: int) -> NDArray[np.uint16]:
+    """The class of each number of units up to so many.
+
+    The past of evil ninjas makes rows of every length; if each had a block of its own, all would have spare rows.
+    """
+    steps = [1 << max(0, number.bit_length() - 5) for number in range(most + 1)]
+    return np.array([-(-number // step) * step for number, step in enumerate(steps)], np.uint16)
 
 
 class StateStore:
@@ -121,6 +142,7 @@ class StateStore:
         self._slot = np.zeros((steps, num_envs), np.int32)
         self._blocks: dict[int, _Block] = {}
         self._folder = folder
+        self._class_of = _class_table(-(-length // CLASS_BYTES))
 
     @classmethod
     def over(cls, arrays: Mapping[str, NDArray[Any]], length: int) -> StateStore:
@@ -142,7 +164,7 @@ class StateStore:
         return self._class.nbytes + self._slot.nbytes + sum(block.nbytes for block in self._blocks.values())
 
     def clear(self) -> None:
-        """Forget all states; the memory stays."""
+        """Forget all states; memory for about as many stays."""
         self._class.fill(0)
         for block in self._blocks.values():
             block.clear()
@@ -158,7 +180,7 @@ class StateStore:
         for number in sorted_unique(self._class[step]).tolist():
             if number:
                 self._blocks[number].release(self._slot[step][self._class[step] == number])
-        classes = -(-_used_bytes(rows) // CLASS_BYTES)
+        classes = self._class_of[-(-_used_bytes(rows) // CLASS_BYTES)]
         self._class[step] = classes
         for number in sorted_unique(classes).tolist():
             if number:

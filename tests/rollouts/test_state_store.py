@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from npp_env import NppVectorEnv
 from npp_env.errors import NppError
 from npp_env.level.shipped import shipped_level_names
-from npp_env.rollouts.state_store import StateStore
+from npp_env.rollouts.state_store import StateStore, stored_bytes
 
 
 @settings(max_examples=60, deadline=None)
@@ -70,3 +70,36 @@ def test_what_is_wrong_is_said():
         store[0] = np.zeros((3, 10), np.float32)
     with pytest.raises(NppError, match="at least 1"):
         StateStore(0, 1, 1)
+
+
+@pytest.mark.parametrize("in_file", [False, True])
+def test_memory_does_not_add_up_over_rollouts_of_different_levels(in_file, tmp_path):
+    """Each rollout has rows of another length; none keeps the memory of all that were before."""
+    store = StateStore(4, 200, 4096, tmp_path if in_file else None)
+    sizes = []
+    for length in range(128, 4096, 128):
+        rows = np.zeros((200, 4096), np.uint8)
+        rows[:, :length] = 1 + np.arange(200)[:, None] % 250
+        store.clear()
+        for step in range(4):
+            store[step] = rows
+        sizes.append(store.nbytes / (4 * 200 * length))
+        assert (store[3] == rows).all()
+    # Two rollouts' worth at most, and some spare rows in the blocks that are not in use.
+    assert max(sizes[8:]) < 3.2
+
+
+def test_rows_of_every_length_share_few_blocks():
+    """As those of evil ninjas, whose past grows with every tick."""
+    store = StateStore(8, 250, 8000)
+    rows = np.zeros((250, 8000), np.uint8)
+    for step in range(8):
+        for number in range(250):
+            rows[number, : 32 * number + 4 * step] = 1
+        store[step] = rows
+        assert (store[step] == rows).all()
+    assert len(store._blocks) <= 80
+    lengths = [32 * number + 4 * step for step in range(8) for number in range(250)]
+    held = sum(block.used_rows().nbytes for block in store._blocks.values())
+    assert held == sum(min(stored_bytes(length), 8000) for length in lengths if length)
+    assert held < 1.07 * sum(lengths) + 32 * len(lengths)
