@@ -90,9 +90,8 @@ def record_video(
         MissingDependencyError: The library that writes this format is missing.
         NppError: `every` or `scale` is out of range, or the suffix is unknown.
     """
-    is_gif = Path(path).suffix.lower() == GIF_SUFFIX
-    every = (2 if is_gif else 1) if every is None else every
-    scale = (0.5 if is_gif else 1.0) if scale is None else scale
+    every = _usual_step(path) if every is None else every
+    scale = 1.0 / _usual_step(path) if scale is None else scale
     if every < 1:
         raise NppError(f"every is {every}; it must be at least 1")
     if not 0.05 <= scale <= 4:
@@ -101,6 +100,16 @@ def record_video(
     if on_frame is not None:
         frames = _counted(frames, every, on_frame)
     write_video(path, frames, GAME_FRAMES_PER_SECOND / every, colours=gif_palette())
+
+
+def count_pictures(path: str | os.PathLike[str], frames: int) -> int:
+    """How many pictures `record_video` draws at most of a recording that ends after so many frames."""
+    return (frames + LINGER_FRAMES) // _usual_step(path) + 2
+
+
+def _usual_step(path: str | os.PathLike[str]) -> int:
+    """Every how many frames are shown, and by how much pictures are smaller."""
+    return 2 if Path(path).suffix.lower() == GIF_SUFFIX else 1
 
 
 def _counted(

@@ -33,7 +33,7 @@ LEVEL_COMMANDS = (
     "replay {} {inputs}",
     "replay {} {inputs} -o {out}/run.gif",
     "replay {} {inputs} --trace {out}/run.npz",
-    "solve {} --no-progress",
+    "solve {} --seconds 5 --no-progress",  # what is told how long to work works that long
     "profile --level {} --no-progress -o {out}/profile",
     "estimate --level {} --observations all",
     "cache warm {} --artifacts geometry,background,graph,distances --directory {out}/cache",

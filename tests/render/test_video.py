@@ -8,9 +8,11 @@ from gymnasium.error import DependencyNotInstalled
 from hypothesis import given
 from hypothesis import strategies as st
 
+from npp_env.cli import main
 from npp_env.errors import NppError, RecordingError
+from npp_env.level import save_level
 from npp_env.recording import Recording
-from npp_env.render import palette
+from npp_env.render import palette, video
 from npp_env.render.video import (
     LINGER_FRAMES,
     gif_durations,
@@ -130,3 +132,23 @@ def test_palette_has_every_named_colour():
     colours = {tuple(row) for row in gif_palette().tolist()}
     assert gif_palette().shape == (256, 3)
     assert {palette.EMPTY, palette.WALL, palette.NINJA, palette.GOLD, palette.DANGER} <= colours
+
+
+@pytest.mark.parametrize("suffix", [".gif", ".mp4"])
+@pytest.mark.parametrize("frames", [1, 20, 21])
+def test_no_video_has_more_pictures_than_are_counted(suffix, frames, monkeypatch):
+    """The budget of `npp-env replay` rests on it: most pictures of a short video are drawn after the end."""
+    drawn = []
+    monkeypatch.setattr(video, "write_video", lambda path, pictures, fps, colours: drawn.extend(pictures))
+    record_video(recording_of(frames), f"run{suffix}")
+    counted = video.count_pictures(f"run{suffix}", frames)
+    assert counted - 3 <= len(drawn) <= counted
+
+
+def test_pictures_of_crowds_cost_more_than_the_budget(tmp_path, capsys):
+    save_level(level_with(*[(1, 90, 92)] * 4000), tmp_path / "level.nppmap")
+    (tmp_path / "inputs").write_bytes(bytes([2] * 20))
+    words = ["replay", str(tmp_path / "level.nppmap"), str(tmp_path / "inputs"), "-o", str(tmp_path / "run.gif")]
+    assert main(words) == 2
+    assert "--budget" in capsys.readouterr().err
+    assert not (tmp_path / "run.gif").exists()
