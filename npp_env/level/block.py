@@ -18,8 +18,6 @@ from npp_env.level.ranges import ascending, within
 from npp_env.level.sections import Sections, SectionTable
 
 ALIGNMENT = 8
-FIRST_NUMBER = 3
-"""Index of the first number in the header; magic, version and size stand before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +41,14 @@ class BlockFormat:
     _table: SectionTable = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        dtypes = tuple(np.dtype(dtype) for _, dtype in self.sections)
-        object.__setattr__(self, "_table", SectionTable(tuple(name for name, _ in self.sections), dtypes))
-
-    @property
-    def first_section(self) -> int:
-        """Index in the header of the first section's offset; its count follows."""
-        return FIRST_NUMBER + self.numbers
+        names, dtypes = zip(*((name, np.dtype(dtype)) for name, dtype in self.sections), strict=True)
+        table = SectionTable(self.what, self.magic, self.version, self.numbers, names, dtypes, ALIGNMENT)
+        object.__setattr__(self, "_table", table)
 
     @property
     def header_ints(self) -> int:
-        """How many int32 the header has."""
-        return self.first_section + 2 * len(self.sections)
+        """How many int32 the header has: magic, version, size and numbers; offset and count of each section."""
+        return self._table.head_bytes // 4
 
     def pack(self, arrays: Mapping[str, NDArray[Any]], numbers: Sequence[int] = ()) -> NDArray[np.uint8]:
         """A fresh read-only block."""
@@ -83,16 +77,8 @@ class BlockFormat:
         Raises:
             StateError: The block is of another format or version, or cut off.
         """
-        header = self._header(block)
-        if block.flags.writeable:
-            block = block.view()
-            block.setflags(write=False)
-        try:
-            sections = Sections(block, self._table, self.first_section, ALIGNMENT)
-        except ValueError as error:
-            name, start, end = error.args
-            raise StateError(f"not a {self.what}: section {name} at {start}..{end} of {block.size} bytes") from error
-        return header[FIRST_NUMBER : self.first_section], sections
+        sections = Sections(block, self._table)
+        return sections.numbers, sections
 
     def numbers_in(self, block: NDArray[np.uint8]) -> list[int]:
         """Only the numbers of a block.
@@ -100,16 +86,7 @@ class BlockFormat:
         Raises:
             StateError: The block is of another format or version, or cut off.
         """
-        return self._header(block)[FIRST_NUMBER : self.first_section]
-
-    def _header(self, block: NDArray[np.uint8]) -> list[int]:
-        head = 4 * self.header_ints
-        if block.dtype != np.uint8 or block.ndim != 1 or block.size < head:
-            raise StateError(f"not a {self.what}: {block.size} values of {block.dtype}, want {head} bytes or more")
-        header: list[int] = block[:head].view("<i4").tolist()
-        if header[:3] != [self.magic, self.version, block.size]:
-            raise StateError(f"not a {self.what} of version {self.version}: header {header[:3]} in {block.size} bytes")
-        return header
+        return Sections(block, self._table).numbers
 
 
 def require(condition: bool, section: str) -> None:

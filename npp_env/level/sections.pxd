@@ -5,6 +5,12 @@ cdef class Places:
 
 # What the blocks of a format have in common.
 cdef class SectionTable:
+    cdef object what
+    cdef int magic
+    cdef int version
+    cdef Py_ssize_t first_section
+    cdef readonly Py_ssize_t head_bytes
+    cdef Py_ssize_t alignment
     cdef readonly dict numbers
     cdef tuple dtypes
     cdef Py_ssize_t[64] itemsizes
@@ -13,7 +19,7 @@ cdef class SectionTable:
 cdef class Sections(Places):
     cdef readonly object block
     cdef SectionTable table
-    cdef unsigned char* base
+    cdef const int* header
     cdef const int* places
     cdef int number(self, name) except -1
 

@@ -5,7 +5,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 class SectionTable:
-    def __init__(self, names: tuple[str, ...], dtypes: tuple[np.dtype[Any], ...]) -> None: ...
+    head_bytes: int
+    def __init__(
+        self,
+        what: str,
+        magic: int,
+        version: int,
+        n_numbers: int,
+        names: tuple[str, ...],
+        dtypes: tuple[np.dtype[Any], ...],
+        alignment: int,
+    ) -> None: ...
 
 class Places(Mapping[str, NDArray[Any]]):
     def __getitem__(self, name: str) -> NDArray[Any]: ...
@@ -14,7 +24,9 @@ class Places(Mapping[str, NDArray[Any]]):
 
 class Sections(Places):
     block: NDArray[np.uint8]
-    def __init__(self, block: NDArray[np.uint8], table: SectionTable, first: int, alignment: int) -> None: ...
+    def __init__(self, block: NDArray[np.uint8], table: SectionTable) -> None: ...
+    @property
+    def numbers(self) -> list[int]: ...
 
 class JoinedSections(Places):
     def __init__(self, first: Sections, second: Sections) -> None: ...

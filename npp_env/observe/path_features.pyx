@@ -52,18 +52,18 @@ cdef class PathHandle:
         handles_made += 1
         p.serial = handles_made
         p.graph = graph
-        p.n_nodes = len(arrays["node_x"])
-        p.n_edges = len(arrays["edge_target"])
+        p.n_nodes = count_of(arrays, "node_x")
+        p.n_edges = count_of(arrays, "edge_target")
         p.table.nearest = <unsigned short*>locate(arrays, "nearest_node", np.uint16)
         p.node_x = <float*>locate(arrays, "node_x", np.float32)
         p.node_y = <float*>locate(arrays, "node_y", np.float32)
-        p.n_places = len(arrays["place_x"])
+        p.n_places = count_of(arrays, "place_x")
         p.place_x = <float*>locate(arrays, "place_x", np.float32)
         p.place_y = <float*>locate(arrays, "place_y", np.float32)
         p.place_of_x = <unsigned char*>locate(arrays, "place_of_x", np.uint8)
         p.place_of_y = <unsigned char*>locate(arrays, "place_of_y", np.uint8)
         p.node_kind = <unsigned char*>locate(arrays, "node_kind", np.uint8)
-        p.table.n_split = len(arrays["split_half"])
+        p.table.n_split = count_of(arrays, "split_half")
         p.table.split_half = <unsigned short*>locate(arrays, "split_half", np.uint16)
         p.table.split_node = <unsigned short*>locate(arrays, "split_node", np.uint16)
         p.edge_start = <unsigned int*>locate(arrays, "edge_start", np.uint32)
@@ -83,6 +83,11 @@ cdef void* locate(arrays, name, dtype):
     if array.dtype != dtype:
         raise TypeError(f"{name} is {array.dtype}, want {np.dtype(dtype)}")
     return <void*><size_t>address_of(array)
+
+
+cdef Py_ssize_t count_of(arrays, name) except -1:
+    """Elements of a named array."""
+    return (<Places>arrays).count(name) if isinstance(arrays, Places) else len(arrays[name])
 
 
 cdef int node_here(View* view) noexcept nogil:

@@ -2,17 +2,6 @@ from npp_env.observe.path_features cimport PathHandle
 from npp_env.runtime.episode_rows cimport EpisodeRows
 from npp_env.runtime.step_results cimport StepResults
 from npp_env.runtime.thread_pool cimport ThreadPool
-from npp_env.sim.kernel cimport LevelHandle
-
-# What an environment gets with a level.
-cdef class Assignment:
-    cdef readonly LevelHandle level
-    cdef readonly PathHandle paths
-    cdef readonly object background
-    cdef unsigned char* background_base
-    cdef int limit_frames
-    cdef int gold
-    cdef int index
 
 cdef class Engine(EpisodeRows):
     cdef readonly list in_use
@@ -27,6 +16,7 @@ cdef class Engine(EpisodeRows):
     cdef StepResults reported
     cdef const long long* chosen
     cdef Py_ssize_t n_without_level
+    cdef readonly Py_ssize_t n_begun
     cdef int restore_one(self, restoration) except -1
     cdef int make_room(self, list items) except -1
     cdef int begin_one(self, Py_ssize_t i, item, unsigned long long key, long long episode, bint fresh) except -1

@@ -10,27 +10,13 @@ from npp_env.runtime.level_resources import LevelResources
 from npp_env.runtime.saved_state import Restoration
 from npp_env.runtime.step_results import StepResults
 from npp_env.runtime.thread_pool import ThreadPool
-from npp_env.sim.kernel import LevelHandle
-
-class Assignment:
-    level: LevelHandle
-    paths: PathHandle | None
-    background: NDArray[np.uint8] | None
-    def __init__(
-        self,
-        level: LevelHandle,
-        paths: PathHandle | None,
-        background: NDArray[np.uint8] | None,
-        limit_frames: int,
-        gold: int,
-        index: int,
-    ) -> None: ...
 
 class Engine(EpisodeRows):
     keys: NDArray[np.uint64]
     episodes: NDArray[np.int64]
     actions: NDArray[np.uint8]
     in_use: list[LevelResources | None]
+    n_begun: int
     path_handles: list[PathHandle | None]
     def set_outputs(
         self, buffer: int, arrays: list[tuple[int, NDArray[np.uint8], int]], held: NDArray[Any] | None = None
@@ -52,6 +38,8 @@ class Engine(EpisodeRows):
     def begin_drawn(
         self, indices: NDArray[np.int64], loaded: OrderedDict[int, LevelResources], count: int, fresh: bool
     ) -> bool: ...
+    def take_begun(self) -> list[int]: ...
+    def draw(self, indices: list[int], later: int, count: int) -> list[int]: ...
     def restore(self, restorations: list[Restoration]) -> None: ...
     def observe(self, pool: ThreadPool, buffer: int, indices: NDArray[np.int64]) -> None: ...
     def report(self, results: StepResults) -> None: ...

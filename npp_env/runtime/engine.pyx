@@ -13,41 +13,17 @@ from npp_env.observe.path_features cimport PathHandle, potential
 from npp_env.observe.view cimport Held, View
 from npp_env.observe.writer cimport MAX_KEYS, write_observation
 from npp_env.runtime.actions cimport copy_actions
+from npp_env.runtime.assignment cimport Assignment
 from npp_env.runtime.draw cimport level_drawn
 from npp_env.runtime.step_results cimport StepResults
 from npp_env.runtime.thread_pool cimport ThreadPool, Work
 from npp_env.runtime.episode_rows cimport Slot
 from npp_env.sim.doors cimport door_digest
-from npp_env.sim.kernel cimport LevelHandle
 from npp_env.sim.layout cimport MOST_CANDIDATES, Ninja, is_over
 
 from npp_env.errors import NppError
 from npp_env.runtime.episode_rows import HELD
 from npp_env.sim.structs import address_of
-
-
-cdef class Assignment:
-    """What an environment gets with a level; shared by all that play it alike.
-
-    Args:
-        level: The compiled level.
-        paths: A `PathHandle` for the initial door configuration, or None if nothing needs it.
-        background: The uint8 background block of its frames, or None if nothing needs it.
-        limit_frames: Ticks after which an episode is truncated, 0 for never.
-        gold: Pieces of gold in the level.
-        index: Number of the level in its set.
-    """
-
-    def __init__(
-        self, LevelHandle level not None, PathHandle paths, background, int limit_frames, int gold, int index
-    ) -> None:
-        self.level = level
-        self.paths = paths
-        self.background = background
-        self.background_base = <unsigned char*><size_t>(0 if background is None else address_of(background))
-        self.limit_frames = limit_frames
-        self.gold = gold
-        self.index = index
 
 
 cdef class Engine(EpisodeRows):
@@ -57,6 +33,7 @@ cdef class Engine(EpisodeRows):
         keys: uint64 (num_envs,), what the levels of an environment are drawn from; the engine's own memory.
         episodes: int64 (num_envs,), the number of its present episode; the engine's own memory.
         actions: uint8 (num_envs,), of the last step.
+        n_begun: How many environments have begun an episode since `take_begun` was called.
         in_use: The `LevelResources` of each environment, None before its first episode.
     """
 
@@ -69,6 +46,7 @@ cdef class Engine(EpisodeRows):
         self.path_handles = [None] * num_envs
         self.buffers = [None, None]
         self.n_without_level = num_envs
+        self.n_begun = 0
         self.key_base = <unsigned long long*><size_t>address_of(self.keys)
         self.episode_base = <long long*><size_t>address_of(self.episodes)
         self.action_base = <unsigned char*><size_t>address_of(self.actions)
@@ -216,6 +194,31 @@ cdef class Engine(EpisodeRows):
             self.begin_one(i, items[k], self.key_base[i], self.episode_base[i] + 1, fresh)
         return True
 
+    def take_begun(self) -> list:
+        """The environments that have begun an episode since this was called last, in their order; a fresh list."""
+        cdef Py_ssize_t i
+        cdef list found = []
+        for i in range(self.num_envs):
+            if self.slot_base[i].begun:
+                self.slot_base[i].begun = 0
+                found.append(i)
+        self.n_begun = 0
+        return found
+
+    def draw(self, list indices not None, long long later, long long count) -> list:
+        """The levels of episodes to come, each one of `count`, all equally likely; a fresh list.
+
+        Args:
+            indices: The environments.
+            later: 1 for the next episode, 2 for the one after it.
+            count: Number of levels.
+        """
+        cdef Py_ssize_t i
+        for i in indices:
+            if not 0 <= i < self.num_envs:
+                raise IndexError(f"environment {i} of {self.num_envs}")
+        return [level_drawn(self.key_base[i], self.episode_base[i] + later, count) for i in indices]
+
     cdef int make_room(self, list items) except -1:
         """Have enough bytes per state for some levels; the environments keep their states."""
         cdef Assignment assignment
@@ -238,6 +241,8 @@ cdef class Engine(EpisodeRows):
         self.place(i, item)
         self.key_base[i] = key
         self.episode_base[i] = episode
+        self.n_begun += 1 - self.slot_base[i].begun
+        self.slot_base[i].begun = 1
         self.restart_one(i, fresh)
         return 0
 

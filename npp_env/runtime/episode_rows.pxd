@@ -19,7 +19,8 @@ cdef struct Slot:
     unsigned char fresh
     unsigned char doors_changed
     unsigned short node
-    unsigned char reserved[4]
+    unsigned char begun  # an episode, since `take_begun` was called
+    unsigned char reserved[3]
 
 cdef struct Output:
     int key

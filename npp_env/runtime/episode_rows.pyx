@@ -42,7 +42,8 @@ SLOT = np.dtype(
         ("fresh", "u1"),  # restarted in this step: no reward, no shaping
         ("doors_changed", "u1"),  # in this step, which is unfinished until their distances are looked up
         ("node", "u2"),  # of the ninja when it was last looked up, 65535 if it was not
-        ("reserved", "u1", 4),
+        ("begun", "u1"),  # an episode, since `take_begun` was called
+        ("reserved", "u1", 3),
     ]
 )
 """What an environment has beside its state."""

@@ -42,8 +42,10 @@ MAX_LIMIT_FRAMES = 2**31 - 1
 _SPARE_LEVELS = 256
 _SPARE_UNREPEATED = 16
 """Levels of a set that never repeats that are kept for states of them that may be restored, at 0.2 MB each."""
-_FORESEEN_TOGETHER = 16
-"""The next levels of a 16th of the environments are asked for at once: code that runs rarely runs slowly."""
+_FORESEEN_TOGETHER = (16, 4)
+"""The next levels of a 16th of the environments are asked for at once, of a 4th where those of two episodes are known:
+code that runs rarely runs slowly.
+"""
 
 _shared_sets: weakref.WeakValueDictionary[str | tuple[str, ...], LevelSet] = weakref.WeakValueDictionary()
 
@@ -105,11 +107,14 @@ class Episodes:
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         # What is used once has no files, unless a folder is named for them.
         self._used_once = self.levels.never_repeats and cache is None and config.cache_directory is None
-        self._capacity = 2 * num_envs + _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
+        # For how many episodes levels are made ahead: two, so that a short one does not come too soon for the worker.
+        self._depth = 2 if 2 * num_envs <= config.levels_ahead else 1
+        in_use = (1 + self._depth) * num_envs
+        self._capacity = in_use + _SPARE_UNREPEATED if self._used_once else max(2 * num_envs, _SPARE_LEVELS)
         self.ahead: LevelsAhead | None = None
         if self._used_once and config.levels_ahead and getattr(self.sampling, "foreseeable", False):
-            self.ahead = LevelsAhead(self.levels, config, max_frames, slots=2 * num_envs + self._capacity)
-        self._begun: dict[int, None] = {}  # environments whose next level was not asked for yet
+            slots = in_use + self._capacity
+            self.ahead = LevelsAhead(self.levels, config, max_frames, slots, spare=_SPARE_UNREPEATED)
         self.layout = ObservationLayout(
             config.observation.keys,
             config.observation.layout,
@@ -140,11 +145,11 @@ class Episodes:
 
     def resources(self, index: int) -> LevelResources:
         """What level number `index` of the set needs; loaded on first use, and dropped when long unused."""
-        found = self._resources.get(index)
+        found = self._resources.get(index) or (None if self.ahead is None else self.ahead.left.get(index))
         if found is None:
             found = self._made(index) if self._used_once else self._load(self.levels[index], index)
             self._keep(found)
-        else:
+        elif index in self._resources:
             self._resources.move_to_end(index)
         return found
 
@@ -211,7 +216,9 @@ class Episodes:
 
     def kept(self) -> list[LevelResources]:
         """Everything loaded: for the levels in use, and for some that were."""
-        found = {id(item): item for item in (*self._resources.values(), *self.engine.in_use) if item is not None}
+        left = () if self.ahead is None else self.ahead.left.values()
+        loaded = (*self._resources.values(), *left, *self.engine.in_use)
+        found = {id(item): item for item in loaded if item is not None}
         return list(found.values())
 
     def present(self, i: int) -> LevelResources | None:
@@ -280,7 +287,7 @@ class Episodes:
             drawn = [None] * len(indices)
             self._begin(indices, self.keys[indices], self.episodes[indices] + 1, drawn, fresh=fresh)
         elif self.ahead is not None:
-            self._foresee(self.ahead, indices)
+            self._foresee(self.ahead)
 
     def _begin(
         self,
@@ -302,21 +309,22 @@ class Episodes:
         if self._record is not None:
             self._recorded[indices] = False
         if self.ahead is not None:
-            self._foresee(self.ahead, indices)
+            self._foresee(self.ahead)
 
-    def _foresee(self, ahead: LevelsAhead, indices: NDArray[np.int64]) -> None:
-        """Say which levels come next in these environments, so that they can be made."""
-        self._begun |= dict.fromkeys(indices.tolist())
-        if _FORESEEN_TOGETHER * len(self._begun) < self.engine.num_envs:
+    def _foresee(self, ahead: LevelsAhead) -> None:
+        """Say which levels come next in the environments that have begun an episode, so that they can be made."""
+        if _FORESEEN_TOGETHER[self._depth - 1] * self.engine.n_begun < self.engine.num_envs:
             return
-        coming = np.array(list(self._begun))
-        keys, episodes = self.keys[coming].tolist(), (self.episodes[coming] + 1).tolist()
-        count = self.num_levels
-        ahead.expect(
-            (i, self.sampling.choose(i, key, episode, count))
-            for i, key, episode in zip(self._begun, keys, episodes, strict=True)
-        )
-        self._begun = {}
+        begun, count = self.engine.take_begun(), self.num_levels
+        ahead.leave({i: self.resources_of(i).index for i in begun}, self._resources)
+        rounds = []
+        for later in range(1, 1 + self._depth):
+            if type(self.sampling) is UniformSampling:
+                rounds.append(self.engine.draw(begun, later, count))
+            else:
+                keys, episodes = self.keys[begun].tolist(), (self.episodes[begun] + later).tolist()
+                rounds.append([self.sampling.choose(*each, count) for each in zip(begun, keys, episodes, strict=True)])
+        ahead.expect(begun, *rounds)
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
         """Tell the sampling how the episodes went that are about to be left, if it wants to know."""

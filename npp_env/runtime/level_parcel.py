@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from npp_env.level.cache import LevelCache
 from npp_env.level.cache_file import ArtifactKey
 from npp_env.level.model import Level
+from npp_env.observe.path_handles import path_handle_in
 from npp_env.runtime.level_resources import LevelResources, cache_of_one
 from npp_env.runtime.slot import Slot
 from npp_env.sim.geometry import Geometry
@@ -106,40 +107,26 @@ class Parcel:
 
     def __init__(self, slot: Slot) -> None:
         self._slot = slot
-        *spans, self._gold, self._limit_frames, self._types, self._identity = _HEAD.unpack_from(slot)
-        self._spans = spans
-        self._arrays: dict[int, NDArray[np.uint8]] = {}
+        self._head = _HEAD.unpack_from(slot)
 
     def _array(self, start: int, size: int) -> NDArray[np.uint8]:
-        found = self._arrays.get(start)
-        if found is None:
-            found = self._arrays[start] = np.frombuffer(memoryview(self._slot), np.uint8, size, start)
-        return found
+        return np.frombuffer(memoryview(self._slot), np.uint8, size, start)
 
     def resources(self, index: int) -> LevelResources:
         """What an episode begins with; nothing is made that only few ask for."""
-        _, _, *geometry, graph, graph_size, fields, fields_size, background, background_size = self._spans
-        handle = LevelHandle(Geometry(self._array(*geometry)))
-        found = LevelResources(
-            index,
-            self,
-            handle,
-            self._gold,
-            self._limit_frames,
-            self._array(background, background_size) if background else None,
-            self._types,
-            bool(graph),
-        )
+        _, _, start, size, graph, graph_size, fields, fields_size, picture, picture_size, *facts = self._head
+        gold, limit_frames, types, identity = facts
+        handle = LevelHandle(Geometry(self._array(start, size)))
+        background = self._array(picture, picture_size) if picture else None
+        found = LevelResources(index, self, handle, gold, limit_frames, background, types, bool(graph))
         if graph:
-            from npp_env.observe.path_handles import path_handle_in
-
             blocks = self._array(graph, graph_size), self._array(fields, fields_size)
-            found.paths[0] = path_handle_in(*blocks, int.from_bytes(self._identity[:8], "big"))
+            found.paths[0] = path_handle_in(*blocks, int.from_bytes(identity[:8], "big"))
         return found.prepared()
 
     @cached_property
     def _contents(self) -> tuple[Level, LevelCache]:
-        start, size = self._spans[:2]
+        start, size = self._head[:2]
         parts, places = pickle.loads(memoryview(self._slot)[start : start + size])
         arrays = {}
         for key, (dtype, shape, position) in places.items():

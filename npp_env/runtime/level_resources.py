@@ -18,7 +18,7 @@ from npp_env.level.level_set import LevelSet
 from npp_env.level.model import Level
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ROWS
-from npp_env.runtime.engine import Assignment
+from npp_env.runtime.assignment import Assignment
 from npp_env.sim.geometry import geometry_of
 from npp_env.sim.handles import handle_of
 from npp_env.sim.kernel import LevelHandle

@@ -19,7 +19,7 @@ from npp_env.level.model import Level
 from npp_env.observe.buffers import Observation
 from npp_env.observe.path_features import PathHandle
 from npp_env.observe.spec import ObservationSpec
-from npp_env.runtime.engine import Assignment
+from npp_env.runtime.assignment import Assignment
 from npp_env.runtime.episodes import Episodes
 from npp_env.runtime.level_resources import LevelResources
 from npp_env.runtime.step_results import ResultMemory

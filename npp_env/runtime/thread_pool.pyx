@@ -24,6 +24,8 @@ cdef enum:
 
 # Before it sleeps a thread looks for so long whether there is something to do: what waking it would take.
 cdef long long SPIN_NS = 10_000
+# It looks longer where jobs follow each other sooner than this, as they do while nobody thinks between steps.
+cdef long long MOST_SPIN_NS = 50_000
 
 cdef struct Crew:
     Lock lock  # for everything below
@@ -31,6 +33,8 @@ cdef struct Crew:
     Condition done
     Job* jobs  # that are open
     Py_ssize_t posted  # jobs so far
+    long long closed_ns  # when the last of them was done
+    long long gap_ns  # between jobs of late, about
     Thread* threads
     int started
     int sleeping
@@ -119,6 +123,8 @@ cdef void run_job(Job* job) noexcept nogil:
     job.following = crew.jobs
     crew.jobs = job
     crew.wanted += job.n_parts - 1
+    # One long gap, such as many restarts at once, is not the end of short ones.
+    crew.gap_ns = (7 * crew.gap_ns + min(now_ns() - crew.closed_ns, 4 * MOST_SPIN_NS)) // 8
     store(&crew.posted, crew.posted + 1)
     call = needs_a_call()
     release(&crew.lock)
@@ -129,11 +135,12 @@ cdef void run_job(Job* job) noexcept nogil:
     close_job(job)
     if job.inside > 0:
         release(&crew.lock)
-        spin_while(&job.inside, -1)
+        spin_while(&job.inside, -1, crew.spin_ns)
         acquire(&crew.lock)
     while job.inside > 0:
         job.awaited = True
         wait(&crew.done, &crew.lock)
+    crew.closed_ns = now_ns()
     release(&crew.lock)
 
 
@@ -165,6 +172,7 @@ cdef void* help_others(void* argument) noexcept nogil:
     cdef int own = 0
     cdef Py_ssize_t seen
     cdef Job* job
+    cdef long long patience_ns
     acquire(&crew.lock)
     while not crew.ending:
         job = find_job(number, &own)
@@ -181,9 +189,10 @@ cdef void* help_others(void* argument) noexcept nogil:
                 broadcast(&crew.done)
             continue
         seen = crew.posted
+        patience_ns = patience()
         crew.spinning += 1
         release(&crew.lock)
-        spin_while(&crew.posted, seen)
+        spin_while(&crew.posted, seen, patience_ns)
         acquire(&crew.lock)
         crew.spinning -= 1
         if crew.posted == seen and not crew.ending:
@@ -215,9 +224,14 @@ cdef bint needs_a_call() noexcept nogil:
     return crew.sleeping > 0 and crew.spinning == 0 and find_job(0, &own) != NULL
 
 
-cdef void spin_while(Py_ssize_t* number, Py_ssize_t seen) noexcept nogil:
+cdef long long patience() noexcept nogil:
+    """How long to look for the next job."""
+    return MOST_SPIN_NS if crew.spin_ns > 0 and crew.gap_ns <= MOST_SPIN_NS else crew.spin_ns
+
+
+cdef void spin_while(Py_ssize_t* number, Py_ssize_t seen, long long patience_ns) noexcept nogil:
     """Wait for a number to change, or, where `seen` is negative, to become 0; not for long."""
-    cdef long long until = now_ns() + crew.spin_ns
+    cdef long long until = now_ns() + patience_ns
     while (load(number) == seen if seen >= 0 else load(number) > 0) and now_ns() < until:
         relax()
 
@@ -270,6 +284,7 @@ def begin_anew() -> None:
     init_condition(&crew.wake)
     init_condition(&crew.done)
     crew.jobs = NULL
+    crew.gap_ns = 4 * MOST_SPIN_NS
     crew.started = crew.sleeping = crew.spinning = crew.wanted = 0
     crew.ending = False
     cpus = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -26,6 +26,7 @@ def test_a_worker_that_is_killed_changes_nothing(without, caplog):
     digest = [play(env, 20)]
     pid = worker_pid(env)
     os.kill(pid, signal.SIGKILL)
+    os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
     digest.append(play(env, 20, wait=False))
     env.close()
     assert is_gone(pid, 5)

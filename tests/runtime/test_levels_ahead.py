@@ -8,6 +8,7 @@ import mmap
 import os
 import pickle
 
+import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -17,6 +18,7 @@ from npp_env.level.generate import FAMILIES, GeneratedLevels
 from npp_env.level.level_set import LevelSet
 from npp_env.runtime.level_parcel import Parcel, Shelf, write_parcel
 from npp_env.runtime.level_resources import cache_of_one, load_resources
+from npp_env.runtime.sampling import UniformSampling
 from runtime.ahead_play import NEEDS_WORKER, begun, catch_up, customer_of, is_gone, make, play, worker_pid
 
 pytestmark = NEEDS_WORKER
@@ -45,7 +47,7 @@ def test_the_worker_makes_the_levels(monkeypatch):
     monkeypatch.setattr(GeneratedLevels, "__call__", lambda self, k: made_here.append(k) or make_one(self, k))
     play(env, 30)
     assert not made_here
-    assert len(customer_of(env).asked) == 6
+    assert len(customer_of(env).asked) == 12
     env.close()
 
 
@@ -75,7 +77,7 @@ def test_parcels_hold_what_is_computed_here(family):
 def test_slots_come_back():
     env = begun()
     shelf = customer_of(env).shelf
-    slots = 4 * 6 + 16
+    slots = 6 * 6 + 16
     play(env, 9 * slots // 6)
     assert shelf.free
     env.close()
@@ -110,7 +112,7 @@ def test_environments_with_the_same_seed_share_levels():
     env = make()
     env.reset(seed=[4] * 6)
     play(env, 30)
-    assert len(customer_of(env).asked) < 6
+    assert len(customer_of(env).asked) < 12
     env.close()
 
 
@@ -192,3 +194,47 @@ def test_caches_exchange_arrays():
     load_resources(config, None, level, 1, second).prepared()
     assert {use.builds for use in second.report().values()} == {0}
     assert all(second.arrays()[key] is array for key, array in first.arrays().items())
+
+
+def test_two_levels_are_made_ahead_where_there_is_room_for_them():
+    for ahead, expected in ((12, 12), (11, 6), (4, 4)):
+        env = begun(ahead=ahead)
+        assert len(customer_of(env).asked) == expected
+        env.close()
+
+
+def test_levels_that_were_left_go_while_those_to_come_stay(monkeypatch):
+    env = begun()
+    episodes = env._episodes
+    play(env, 120)
+    catch_up(env)
+    assert len(episodes.ahead.left) == 16
+    assert not set(episodes.ahead.left) & set(episodes._resources)
+    in_use = {item.index for item in episodes.engine.in_use}
+    coming = {number for numbers in episodes.ahead._next.values() for number in numbers}
+    # Number 0 said how large a state is.
+    assert set(episodes._resources) <= in_use | coming | set(episodes.ahead._playing.values()) | {0}
+    # A state of the level that was left last needs nothing made.
+    left = next(reversed(episodes.ahead.left))
+    monkeypatch.setattr(GeneratedLevels, "__call__", None)
+    assert episodes.resources(left) is episodes.ahead.left[left]
+    env.close()
+
+
+def test_the_engine_knows_who_has_begun():
+    env = make(ahead=0)
+    engine = env._episodes.engine
+    env.reset(seed=3)
+    assert engine.n_begun == 6
+    assert engine.take_begun() == [0, 1, 2, 3, 4, 5]
+    assert (engine.n_begun, engine.take_begun()) == (0, [])
+    env.reset(options={"reset_mask": np.array([False, True, False, False, True, False])})
+    assert engine.n_begun == 2
+    drawn = [
+        UniformSampling().choose(i, int(env._episodes.keys[i]), int(env._episodes.episodes[i]) + 2, 1000)
+        for i in (4, 1)
+    ]
+    assert engine.draw([4, 1], 2, 1000) == drawn
+    with pytest.raises(IndexError):
+        engine.draw([6], 1, 1000)
+    assert engine.take_begun() == [1, 4]
