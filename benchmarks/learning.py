@@ -1,12 +1,20 @@
-"""What can be learned: success per task against steps and processor minutes, beside policies that learned nothing.
+"""What can be learned: success per task against minutes and steps, beside policies that learned nothing.
 
-`python -m benchmarks learning` trains for hours; `--quick` trains one seed of one task for a minute. Every row names
-the command that trains one of its seeds. It needs torch.
+`python -m benchmarks.learning` trains for hours, one run after the other, first one seed of everything, then the next.
+Each result is a line of a file, and what stands there is not trained again: a round can be stopped and gone on with.
+`python -m benchmarks learning` prints the table of the results that are there; `--quick` trains one seed of one task
+for a minute instead. It needs torch.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
+import os
+import shlex
 import statistics
+import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,90 +26,168 @@ from npp_env.evaluation.policy import Policy
 from npp_env.level.level_set import LevelSet
 from npp_env.level.tasks import FIRST_TEST_SEED, GENERATED_DIFFICULTIES, TRAINING_SEEDS, shipped_groups
 
+RESULTS = Path(__file__).with_name("results") / "learning.jsonl"
 GOOD = 0.95
 TESTED_LEVELS = 200
+POINTS = 20
+"""Of a curve that are kept."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One row: a task, how it is trained, and on which levels it is judged."""
+    """A row of the table: a task, how it is trained, and on which levels it is judged."""
 
+    name: str
     task: str
-    steps: int
-    seeds: int
-    policy: str = "mlp"
-    judged: str | None = None
+    minutes: float
+    seeds: int = 1
+    options: str = ""
+    judged: str = ""
+
+    def command(self, seed: int, out: str = "RUN") -> list[str]:
+        """The words that train one of its seeds."""
+        return [
+            "npp-env", "train", self.task, *self.options.split(),
+            "--minutes", f"{self.minutes:g}", "--seed", str(seed), "--out", out,
+        ]  # fmt: skip
 
 
-def trials(quick: bool) -> list[Trial]:
+def trials() -> list[Trial]:
     """What is measured."""
-    if quick:
-        return [Trial("shipped:first_steps", 300_000, 1)]
-    rows = [Trial("shipped:first_steps", 1_500_000, 5)]
-    rows += [Trial(f"shipped:{group}", 3_000_000, 3) for group in shipped_groups() if group != "first_steps"]
-    rows += [Trial("shipped:doors", 3_000_000, 3, policy) for policy in ("attention", "graph")]
-    rows.append(Trial("shipped", 30_000_000, 1))
-    for difficulty in GENERATED_DIFFICULTIES.values():
+    rows = [Trial("first_steps", "shipped:first_steps", 5, 5)]
+    rows += [Trial(group, f"shipped:{group}", 10, 5) for group in shipped_groups() if group != "first_steps"]
+    rows.append(Trial("all levels", "shipped:verified", 60))
+    for word, difficulty in GENERATED_DIFFICULTIES.items():
         generated = f"generated:any?difficulty={difficulty}&seeds="
         last = FIRST_TEST_SEED + TESTED_LEVELS - 1
-        rows.append(Trial(generated + TRAINING_SEEDS, 10_000_000, 1, judged=f"{generated}{FIRST_TEST_SEED}-{last}"))
+        unseen = f"{generated}{FIRST_TEST_SEED}-{last}"
+        rows.append(Trial(f"generated, {word.lower()}", generated + TRAINING_SEEDS, 20, judged=unseen))
+    rows.append(Trial("doors, attention", "shipped:doors", 10, 3, "--policy attention"))
+    rows.append(Trial("first_steps, teacher", "shipped:first_steps", 3, 5, "--algo bc+ppo"))
+    rows.append(Trial("all levels, teacher", "shipped:verified", 60, 1, "--algo bc+ppo"))
     return rows
 
 
-def run(quick: bool) -> dict[str, Any]:
-    """Train and judge; a row for each trial."""
-    rows = [_row(trial) for trial in trials(quick)]
+def known_results(path: Path) -> list[dict[str, Any]]:
+    """The results in a file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def train(trial: Trial, seed: int, run: Path) -> dict[str, Any]:
+    """Train one seed of a trial in a folder of its own, and judge it."""
+    from npp_env.learning.model_file import load_policy
+    from npp_env.learning.run_folder import RunFolder
+
+    words = trial.command(seed, str(run))
+    arguments = [sys.executable, "-m", "npp_env", *words[1:], "--no-progress", "--no-tensorboard"]
+    subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
+    folder = RunFolder(run)
+    curve = folder.curve()
+    levels = judged_levels(trial)
+    evaluation, _ = evaluate(load_policy(folder.model), levels, EvaluationOptions(record=False))
+    good = [row["steps"] for row in curve if row["success"] >= GOOD]
+    kept = curve[:: -(-len(curve) // POINTS)] + curve[-1:]
+    return {
+        "trial": trial.name,
+        "seed": seed,
+        "command": shlex.join(trial.command(seed)),
+        "steps": int(curve[-1]["steps"]),
+        "seconds": round(curve[-1]["seconds"]),
+        "cpu_seconds": round(curve[-1]["cpu_seconds"]),
+        "won": evaluation.total.won / evaluation.total.episodes,
+        "lost": []
+        if trial.judged
+        else [level.name for k, level in enumerate(evaluation.levels) if not evaluation.of_level(k).won],
+        "good_steps": int(good[0]) if good else None,
+        "curve": [[int(row["steps"]), round(row["cpu_seconds"]), round(row["success"], 3)] for row in kept],
+        "load": round(os.getloadavg()[2], 1) if hasattr(os, "getloadavg") else None,
+    }
+
+
+def judged_levels(trial: Trial) -> LevelSet:
+    """The levels that a trial is judged by."""
+    return LevelSet.parse(trial.judged or trial.task)
+
+
+def share_won(policy: Policy, trial: Trial) -> float:
+    """Share of episodes that a policy wins on the levels that a trial is judged by."""
+    evaluation, _ = evaluate(policy, judged_levels(trial), EvaluationOptions(episodes=10, record=False))
+    return float(evaluation.total.won / evaluation.total.episodes)
+
+
+def row_of(trial: Trial, results: list[dict[str, Any]]) -> list[Any]:
+    """The row of a trial that has results."""
+    won = [result["won"] for result in results]
+    good = [result["good_steps"] for result in results if result["good_steps"] is not None]
+    million = statistics.median(result["steps"] for result in results) / 1e6
+    return [
+        trial.name,
+        f"{trial.minutes:g}",
+        len(results),
+        f"{million:.1f}",
+        f"{statistics.median(result['cpu_seconds'] for result in results) / 60:.1f}",
+        f"{statistics.median(won):.0%}",
+        f"{min(won):.0%}",
+        f"{statistics.median(good) / 1e6:.2f} ({len(good)} of {len(results)})" if good else "-",
+        *(f"{share_won(baseline_policy(name), trial):.0%}" for name in ("random", "path")),
+        f"`{results[0]['command']}`",
+    ]
+
+
+def table(results: list[dict[str, Any]], chosen: list[Trial]) -> dict[str, Any]:
+    """What is known of some trials."""
+    rows = []
+    for trial in chosen:
+        found = [result for result in results if result["trial"] == trial.name]
+        if found:
+            rows.append(row_of(trial, found))
     return {
         "title": "Learning",
         "header": [
-            "task", "policy", "seeds", "steps", "CPU minutes", "won, median", "won, worst", f"steps to {GOOD:.0%}",
-            "random", "path", "command",
+            "task", "minutes", "seeds", "million steps", "CPU minutes", "won, median", "won, worst",
+            f"million steps to {GOOD:.0%}", "random", "path", "command",
         ],
         "rows": rows,
         "notes": [
             "Won: share of the levels that the trained model wins, taking its likeliest action; of generated ones, "
-            "levels of seeds that it was not trained on. Steps until so many training episodes were won: median over "
-            "the seeds that came so far. random and path: share of episodes that the baselines win.",
+            f"{TESTED_LEVELS} levels of seeds that it was not trained on. Steps until so many training episodes were "
+            "won: median over the seeds that came so far. random and path: share of episodes that the baselines win.",
         ],
     }  # fmt: skip
 
 
-def _row(trial: Trial) -> list[Any]:
-    from npp_env.learning.model_file import load_policy
-    from npp_env.learning.settings import TrainSettings
-    from npp_env.learning.trainer import Limits, Trainer
-
-    won, minutes, reached = [], [], []
-    for seed in range(trial.seeds):
-        with tempfile.TemporaryDirectory() as folder:
-            settings = TrainSettings(task=trial.task, policy=trial.policy, seed=seed, total_steps=trial.steps)
-            trainer = Trainer(Path(folder) / "run", settings)
-            trainer.run(Limits())
-            curve = trainer.folder.curve()
-            minutes.append(curve[-1]["cpu_seconds"] / 60)
-            reached += [row["steps"] for row in curve if row["success"] >= GOOD][:1]
-            won.append(_share(load_policy(trainer.folder.model), trial))
-    command = f"npp-env train '{trial.task}' --steps {trial.steps} --policy {trial.policy} --seed 0 --out RUN"
-    baselines = [round(_share(baseline_policy(name), trial), 2) for name in ("random", "path")]
-    return [
-        trial.task,
-        trial.policy,
-        trial.seeds,
-        trial.steps,
-        round(statistics.median(minutes), 1),
-        round(statistics.median(won), 2),
-        round(min(won), 2),
-        f"{statistics.median(reached):,.0f} ({len(reached)} of {trial.seeds})" if reached else "-",
-        *baselines,
-        f"`{command}`",
-    ]
+def run(quick: bool) -> dict[str, Any]:
+    """The table of what has been trained; quick trains something short instead."""
+    if not quick:
+        return table(known_results(RESULTS), trials())
+    trial = Trial("first_steps", "shipped:first_steps", 1)
+    with tempfile.TemporaryDirectory() as folder:
+        return table([train(trial, 0, Path(folder) / "run")], [trial])
 
 
-def _share(policy: Policy, trial: Trial) -> float:
-    """Share of episodes that a policy wins on the levels that a trial is judged by."""
-    levels = LevelSet.parse(trial.judged or trial.task)
-    if not levels.is_finite:
-        assert levels.period is not None
-        levels = LevelSet([levels[k] for k in range(levels.period)])
-    evaluation, _ = evaluate(policy, levels, EvaluationOptions(episodes=10, record=False))
-    return evaluation.total.won / evaluation.total.episodes
+def main() -> int:
+    """Train what has no result yet."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser.add_argument("--only", metavar="NAMES", help="trials, separated by commas (default: all)")
+    parser.add_argument("--seeds", type=int, default=5, metavar="N", help="at most so many of each (default 5)")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
+    parser.add_argument("--runs", type=Path, help="keep the runs in this folder")
+    args = parser.parse_args()
+    wanted = None if args.only is None else {name.strip() for name in args.only.split(",")}
+    for seed in range(args.seeds):
+        for trial in trials():
+            done = {(result["trial"], result["seed"]) for result in known_results(args.results)}
+            if seed >= trial.seeds or (trial.name, seed) in done or (wanted and trial.name not in wanted):
+                continue
+            with tempfile.TemporaryDirectory() as folder:
+                name = f"{trial.name}_{seed}".replace(", ", "_").replace(" ", "_")
+                result = train(trial, seed, (args.runs or Path(folder)) / name)
+            args.results.parent.mkdir(exist_ok=True)
+            with open(args.results, "a") as file:
+                file.write(json.dumps(result) + "\n")
+            print(f"{trial.name}, seed {seed}: {result['won']:.0%} after {result['steps']:,} steps", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import json
+import os
 import sys
 import tempfile
 import time
@@ -26,6 +28,7 @@ NUM_ENVS = 1024
 STEPS = 32
 WIDTH = 128
 FLAT_BYTES_PER_1K_SECONDS = 2 * 2**20
+SECONDS_BETWEEN_READINGS = 2.0
 STORE_BYTES = 400 * 2**20
 
 
@@ -78,6 +81,18 @@ def cluster_here(cpus: int) -> Iterator[None]:
     ray.shutdown()
 
 
+def in_turns(ways: dict[str, Callable[[], Any]], rounds: int, steps: int) -> dict[str, float]:
+    """Steps per CPU-second of ways to play so many steps, which take turns."""
+    seconds = dict.fromkeys(ways, 0.0)
+    for number in range(rounds + 1):
+        for name, play in ways.items():
+            before = cpu_seconds()
+            play()
+            if number:  # the first round meets levels
+                seconds[name] += cpu_seconds() - before
+    return {name: rounds * steps / spent for name, spent in seconds.items()}
+
+
 def sampling(quick: bool) -> dict[str, Any]:
     """Steps per CPU-second of the same play: in one process, by a worker, by RLlib over states, by RLlib as it is."""
     import torch
@@ -90,23 +105,16 @@ def sampling(quick: bool) -> dict[str, Any]:
         on_ray, close = _ray_play()
         states, stock = _rllib_runners()
         torch.set_num_threads(1)  # as every worker has; threads that wait for each other would count
-        ways: dict[str, tuple[Callable[[], Any], int]] = {
-            "one process": (plain.collect, NUM_ENVS * STEPS),
-            "one Ray worker, learner and cluster counted": (on_ray, NUM_ENVS * STEPS),
-            "RLlib, StateEnvRunner": (lambda: states.sample(num_timesteps=NUM_ENVS * STEPS), NUM_ENVS * STEPS),
-            "RLlib, its own runner": (lambda: stock.sample(num_timesteps=NUM_ENVS * STEPS), NUM_ENVS * STEPS),
+        ways: dict[str, Callable[[], Any]] = {
+            "one process": plain.collect,
+            "one Ray worker, learner and cluster counted": on_ray,
+            "RLlib, StateEnvRunner": lambda: states.sample(num_timesteps=NUM_ENVS * STEPS),
+            "RLlib, its own runner": lambda: stock.sample(num_timesteps=NUM_ENVS * STEPS),
         }
-        seconds = dict.fromkeys(ways, 0.0)
-        for number in range(rounds + 1):
-            for name, (play, _) in ways.items():
-                before = cpu_seconds()
-                play()
-                if number:  # the first round meets levels
-                    seconds[name] += cpu_seconds() - before
+        speeds = in_turns(ways, rounds, NUM_ENVS * STEPS)
         close()
         states.stop()
         stock.stop()
-    speeds = {name: rounds * steps / seconds[name] for name, (_, steps) in ways.items()}
     own, slowest = speeds["one process"], speeds["RLlib, its own runner"]
     return {
         "title": f"Sampling with a policy of two layers of {WIDTH}, all shipped levels, {NUM_ENVS:,} environments",
@@ -157,11 +165,13 @@ def _rllib_runners() -> tuple[Any, Any]:
 
 
 def nodes(quick: bool) -> dict[str, Any]:
-    """What two nodes with cache folders of their own are sent, and what their workers hold."""
+    """What two nodes with cache folders of their own are sent, what their workers hold, and how fast they are."""
     import ray
+    import torch
     from ray.cluster_utils import Cluster
 
     from npp_env.integrations.ray_players import RayPlayers
+    from npp_env.learning.ppo import PPO
     from npp_env.learning.sharded_ppo import ShardedPPO
 
     head = {"num_cpus": 0, "object_store_memory": STORE_BYTES, "include_dashboard": False}
@@ -175,9 +185,9 @@ def nodes(quick: bool) -> dict[str, Any]:
         run = settings(4 * NUM_ENVS, 4)
         players = RayPlayers(run, 4)
         players.wait_until_ready()
-        algorithm = ShardedPPO(run, players)
-        for _ in range(2 if quick else 4):
-            algorithm.collect()
+        ways = {"nodes": ShardedPPO(run, players).collect, "alone": PPO(dataclasses.replace(run, shards=0)).collect}
+        torch.set_num_threads(1)
+        speeds = in_turns(ways, 2 if quick else 6, 4 * NUM_ENVS * STEPS)
         by_node: dict[str, list[int]] = {}
         for arrived in players.arrivals:
             by_node.setdefault(arrived.node, []).append(arrived.nbytes)
@@ -189,6 +199,9 @@ def nodes(quick: bool) -> dict[str, Any]:
             rows.append([f"node {number + 1}", f"{sum(counts) / 2**20:.1f} MB, {sum(map(bool, counts))} time"])
         rows.append(["a worker's own memory of levels", f"{max(memory) / 2**20:.2f} MB at most"])
         rows.append(["a worker's own memory in all", f"{max(whole) / 2**20:.0f} MB at most"])
+        rows.append(["steps per CPU-second, learner and cluster counted", f"{speeds['nodes']:,.0f}"])
+        rows.append(["the same environments in one process", f"{speeds['alone']:,.0f}"])
+        rows.append(["share of it", f"{speeds['nodes'] / speeds['alone']:.0%}"])
         players.close()
         ray.shutdown()
         cluster.shutdown()
@@ -199,8 +212,25 @@ def nodes(quick: bool) -> dict[str, Any]:
     }
 
 
-def watch_memory(minutes: float, workers: int = 2) -> dict[str, Any]:
-    """Train on a cluster here, and judge the memory of every process."""
+def role_of(process: psutil.Process) -> str:
+    """What a process is: of those of Python that are not Ray's workers, the script."""
+    name = process.name()
+    scripts = [Path(word).stem for word in process.cmdline() if word.endswith(".py")]
+    return "learner" if process.pid == os.getpid() else scripts[0] if name.startswith("python") and scripts else name
+
+
+def own_memory(process: psutil.Process) -> int:
+    """Bytes that a process holds for itself.
+
+    Not its unique set: pages of the object store, which is bounded and written all over, count there for whoever was
+    the only one to touch them.
+    """
+    with open(f"/proc/{process.pid}/smaps_rollup") as file:
+        return next(1024 * int(line.split()[1]) for line in file if line.startswith("Anonymous:"))
+
+
+def watch_memory(minutes: float, workers: int = 2, out: Path | None = None) -> dict[str, Any]:
+    """Train on a cluster here, and judge the memory of every process; the readings go into a file if one is named."""
     from npp_env.integrations.ray_players import RayPlayers
     from npp_env.learning.sharded_ppo import ShardedPPO
 
@@ -211,17 +241,21 @@ def watch_memory(minutes: float, workers: int = 2) -> dict[str, Any]:
         players.wait_until_ready()
         algorithm = ShardedPPO(run, players)
         algorithm.iterate()
-        began = time.monotonic()
+        began = read = time.monotonic()
         while (passed := time.monotonic() - began) < minutes * 60:
             algorithm.iterate()
+            if time.monotonic() - read < SECONDS_BETWEEN_READINGS:
+                continue
+            read = time.monotonic()
             for process in processes():
                 try:
-                    key = (process.pid, process.name())
-                    readings.setdefault(key, []).append((passed, process.memory_full_info().uss))
-                except psutil.NoSuchProcess:
+                    readings.setdefault((process.pid, role_of(process)), []).append((passed, own_memory(process)))
+                except (psutil.NoSuchProcess, OSError, StopIteration):
                     continue
         steps = algorithm.bench.steps
         players.close()
+    if out is not None:
+        out.write_text(json.dumps([[name, series] for (_, name), series in readings.items()]))
     rows = []
     for (_, name), series in sorted(readings.items(), key=lambda item: -item[1][-1][1]):
         if series[-1][0] - series[0][0] < minutes * 30:
@@ -230,7 +264,7 @@ def watch_memory(minutes: float, workers: int = 2) -> dict[str, Any]:
         fit = fit_growth(seconds, values, threshold_per_1k=FLAT_BYTES_PER_1K_SECONDS)
         rows.append([name, round(values[-1] / 2**20), f"{fit.slope_per_1k / 2**20:+.2f}", str(fit.verdict)])
     return {
-        "title": f"Memory (USS) of every process, {minutes:g} minutes, {steps:,} steps, {workers} workers",
+        "title": f"Own memory of every process, {minutes:g} minutes, {steps:,} steps, {workers} workers",
         "header": ["process", "MB", "MB per 1,000 s", "verdict"],
         "rows": rows,
     }
@@ -246,5 +280,7 @@ if __name__ == "__main__":
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ray", description=__doc__)
     parser.add_argument("--minutes", type=float, required=True, help="train for so long")
-    print(format_table(watch_memory(parser.parse_args().minutes)))
+    parser.add_argument("--out", type=Path, help="write all readings here")
+    given = parser.parse_args()
+    print(format_table(watch_memory(given.minutes, out=given.out)))
     sys.exit(0)
