@@ -49,7 +49,7 @@ def predictions(quick: bool) -> dict[str, Any]:
     """Errors on unseen levels after some training on others."""
     from npp_env.learning.trainer import Limits, Trainer
     from npp_env.learning.world_model.algorithm import WorldModel
-    from npp_env.learning.world_model.assess import prediction_errors
+    from npp_env.learning.world_model.assess import prediction_errors, return_correlation
 
     steps = 6_000 if quick else 120_000
     with tempfile.TemporaryDirectory() as folder:
@@ -68,9 +68,20 @@ def predictions(quick: bool) -> dict[str, Any]:
             fast, kept = (round(value, 3) for value in errors.velocity)
             factors = [round(still / model, 2), round(constant / model, 2), round(kept / fast, 2)]
             rows.append([ahead, errors.samples, model, still, constant, fast, kept, *factors])
+        acting = WorldModel(settings(UNSEEN, steps, {"warm_up": 0, "batch": 512}))
+        acting.network.load_state_dict(network.state_dict())
+        for _ in range(400):
+            acting.collect()
+        drawn = acting.replay.draw(32, 512, np.random.default_rng(0), acting._rows)
+        vectors = acting.network.flatten(acting.bench.observe(drawn.rows))
+        agreement, compared = return_correlation(network, drawn, vectors, 15, acting.options.discount)
     header = ["steps ahead", "samples", "position, px: model", "keep the last", "constant velocity"]
     header += ["velocity: model", "kept", "factor over keeping", "over constant velocity", "velocity over keeping"]
     notes = [f"After {steps:,} steps on {TRAINED_ON}, random play on {UNSEEN}; root mean squares, steps of 4 ticks."]
+    notes.append(
+        f"Return of 15 steps of the actor on unseen levels, imagined against real: correlation {agreement:.2f} "
+        f"over {compared} states."
+    )
     return {
         "title": "World model: open-loop predictions on unseen levels",
         "header": header,

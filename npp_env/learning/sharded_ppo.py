@@ -21,6 +21,7 @@ from npp_env.learning.shards import (
     ShardState,
     flat_weights,
 )
+from npp_env.level.heap import return_free_memory
 from npp_env.runtime.success_sampling import SuccessSampling
 from npp_env.sim.outcome import Outcome
 
@@ -54,6 +55,8 @@ class ShardedPPO(PPO):
         order = Order(self._iteration, flat_weights(bench.network), self.scale.numbers, learned)
         # Whoever holds the last rollout for us may use its memory again.
         self._hold(())
+        # What learning and the copies below left, which else adds up over hours.
+        return_free_memory()
         with bench.profile.measure("collect"):
             self._hold(self._players.play(order, self._states))
         size = self._shard_envs

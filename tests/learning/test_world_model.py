@@ -17,11 +17,17 @@ from npp_env.learning.model_file import load_policy, read_arrays  # noqa: E402
 from npp_env.learning.settings import TrainSettings  # noqa: E402
 from npp_env.learning.trainer import Limits, Trainer  # noqa: E402
 from npp_env.learning.world_model.algorithm import WorldModel  # noqa: E402
-from npp_env.learning.world_model.assess import activation_bytes, prediction_errors  # noqa: E402
-from npp_env.learning.world_model.imagination import Imagined, returns_of  # noqa: E402
+from npp_env.learning.world_model.assess import (  # noqa: E402
+    activation_bytes,
+    prediction_errors,
+    real_returns,
+    return_correlation,
+)
+from npp_env.learning.world_model.imagination import Imagined, imagine, returns_of  # noqa: E402
 from npp_env.learning.world_model.model_losses import divergence, motion_of  # noqa: E402
+from npp_env.learning.world_model.network import ModelState  # noqa: E402
 from npp_env.learning.world_model.options import BRANCHES, WorldModelOptions  # noqa: E402
-from npp_env.learning.world_model.replay import SequenceReplay  # noqa: E402
+from npp_env.learning.world_model.replay import SequenceReplay, Sequences  # noqa: E402
 
 OPTIONS = {"warm_up": 128, "collect_steps": 8, "updates": 1, "batch": 4, "sequence_length": 8, "replay_steps": 1024}
 SMALL = {
@@ -96,6 +102,51 @@ def test_returns_by_hand():
     second = 2 + 0.5 * 0.5 * 8
     first = 1 + 0.5 * 1.0 * (0.25 * 4 + 0.75 * second)
     torch.testing.assert_close(returns_of(imagined, values, 0.5, 0.75), torch.tensor([[first], [second]]))
+
+
+def test_real_returns_end_with_the_episode_and_leave_out_those_that_ran_out_of_time():
+    rewards = np.array([[9.0, 9, 9, 9], [1, 1, 1, 1], [2, 2, 2, 2], [4, 4, 4, 4]], np.float32)
+    terminated, first = np.zeros((4, 4), np.bool_), np.zeros((4, 4), np.bool_)
+    terminated[2, 1] = first[3, 1] = True  # died after two steps
+    first[3, 2] = True  # out of time
+    first[1, 3] = True  # begins where the returns begin
+    returns, whole = real_returns(Sequences(None, rewards, rewards, terminated, first), 1, 0.5)
+    assert whole.tolist() == [True, True, False, True]
+    assert returns[whole].tolist() == [3.0, 2.0, 3.0]
+
+
+def test_imagined_returns_follow_a_model_that_knows_the_rewards():
+    algorithm = WorldModel(settings_of(batch=64))
+    for _ in range(40):
+        algorithm.collect()
+    network = algorithm.network
+    drawn = algorithm.replay.draw(8, 64, np.random.default_rng(0), algorithm._rows[: 8 * 64])
+    vectors = network.flatten(algorithm.bench.observe(drawn.rows))
+    # Rewards that the model foresees exactly, because they are made of what it sees at the beginning.
+    with torch.no_grad():
+        belief = network.follow(
+            network.encoder(vectors.view(8, 64, -1)[:4]),
+            torch.nn.functional.one_hot(torch.from_numpy(drawn.actions[:4]), 6).float(),
+            torch.from_numpy(drawn.first[:4]),
+            torch.Generator().manual_seed(0),
+        )
+        foreseen = sum(
+            imagine(
+                network, ModelState(*(part[-1] for part in belief.states)), 5, torch.Generator().manual_seed(k)
+            ).rewards
+            for k in range(8)
+        )
+    first = np.zeros_like(drawn.first)
+    first[0] = True
+    rewards = np.zeros_like(drawn.rewards)
+    rewards[3:] = foreseen.numpy()
+    told = drawn._replace(rewards=rewards, terminated=np.zeros_like(drawn.terminated), first=first)
+    agreement, compared = return_correlation(network, told, vectors, 5, 1.0)
+    opposite, _ = return_correlation(network, told._replace(rewards=-rewards), vectors, 5, 1.0)
+    assert compared == 64
+    assert agreement > 0.5
+    assert opposite == pytest.approx(-agreement)
+    algorithm.bench.close()
 
 
 def test_divergence_is_that_of_torch():

@@ -32,7 +32,7 @@ HUNTERS: Step = ("tests/sim/test_hunters.py", "tests/sim/test_hunters_reading.py
 NINJA: Step = ("tests/sim/test_ninja.py", "tests/sim/test_wall_tables.py")
 BEAMS: Step = ("tests/reference/test_frames.py", "-k", "beams")
 THREADS: Step = ("tests/runtime/test_thread_pool.py", "-k", "not fork and not exit")
-DECODED: Step = ("tests/rollouts/test_decoder.py",)
+DECODED: Step = ("tests/rollouts/test_decoder.py", "tests/rollouts/test_large_batches.py")
 
 GROUPS: dict[str, tuple[Step, ...]] = {
     "observe": (VECTORS,),

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import requires
+from npp_env.learning.world_model.imagination import imagine, returns_of
 from npp_env.learning.world_model.model_losses import DISPLACEMENT_PX, model_losses, places_and_velocities, targets_of
 from npp_env.learning.world_model.network import ModelState, WorldModelNetwork, one_hot_actions
 from npp_env.learning.world_model.options import WorldModelOptions
@@ -16,6 +17,8 @@ from npp_env.learning.world_model.replay import Sequences
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
     import torch
+
+_IMAGINED_ROLLOUTS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +82,7 @@ def _open_loop(
     """The motion (n, 4) that the model foresees for so many steps after the observations that it saw."""
     generator = torch.Generator().manual_seed(seed)
     actions = one_hot_actions(torch.from_numpy(sequences.actions))
-    first = torch.from_numpy(sequences.first[: len(seen)])
-    belief = network.follow(network.encoder(seen), actions[: len(seen)], first, generator)
-    state = ModelState(belief.states.memory[-1], belief.states.latent[-1])
+    state = _state_after(network, sequences, seen, generator)
     moved = torch.zeros(actions.shape[1], 4)
     for t in range(len(seen) - 1, len(seen) - 1 + steps):
         moved += network.motion(torch.cat([state.features(), actions[t]], dim=-1))
@@ -89,6 +90,63 @@ def _open_loop(
         state = ModelState(memory, network.draw(network.prior_logits(memory), generator))
     found: NDArray[np.float32] = moved.numpy()
     return found
+
+
+def _state_after(network: WorldModelNetwork, sequences: Sequences, seen: Any, generator: Any) -> ModelState:
+    """The model's states (n, ...) once it has seen the first observations (steps, n, size) of sequences."""
+    actions = one_hot_actions(torch.from_numpy(sequences.actions[: len(seen)]))
+    first = torch.from_numpy(sequences.first[: len(seen)])
+    belief = network.follow(network.encoder(seen), actions, first, generator)
+    return ModelState(belief.states.memory[-1], belief.states.latent[-1])
+
+
+def return_correlation(
+    network: WorldModelNetwork, sequences: Sequences, vectors: Any, horizon: int, discount: float, seed: int = 0
+) -> tuple[float, int]:
+    """How well imagined returns agree with real ones, for states of sequences that the same actor played.
+
+    The model sees the first steps of each sequence. From there the actor plays so many steps in the model, several
+    times, and the mean of its discounted rewards is compared with those that it got in the game. Sequences in which the
+    time ran out within these steps are left out.
+
+    Args:
+        network: Model and actor.
+        sequences: As drawn, longer than `horizon`.
+        vectors: (steps * n, size), their observations.
+        horizon: Steps.
+        discount: Per step.
+        seed: Where chance comes from.
+
+    Returns:
+        The coefficient of correlation, and how many states were compared.
+    """
+    length, count = sequences.actions.shape
+    seen = length - horizon
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        state = _state_after(network, sequences, vectors.view(length, count, -1)[: seen + 1], generator)
+        total = torch.zeros(count)
+        for _ in range(_IMAGINED_ROLLOUTS):
+            imagined = imagine(network, state, horizon, generator)
+            total += returns_of(imagined, torch.zeros(horizon + 1, count), discount, 1.0)[0]
+    real, whole = real_returns(sequences, seen, discount)
+    pairs: NDArray[np.float64] = np.corrcoef(total.numpy()[whole], real[whole])
+    return float(pairs[0, 1]), int(whole.sum())
+
+
+def real_returns(sequences: Sequences, begin: int, discount: float) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Discounted rewards (n,) from a step to the end of a sequence or, if sooner, of the episode; fresh arrays.
+
+    The second array says in which of them the time did not run out.
+    """
+    count = sequences.actions.shape[1]
+    returns, goes_on, whole = np.zeros(count), np.ones(count, np.bool_), np.ones(count, np.bool_)
+    for t in range(begin, len(sequences.rewards)):
+        if t > begin:
+            whole &= ~(goes_on & sequences.first[t])
+        returns += np.where(goes_on, discount ** (t - begin) * sequences.rewards[t], 0)
+        goes_on &= ~sequences.terminated[t]
+    return returns, whole
 
 
 def _rms(errors: NDArray[np.float64]) -> float:
