@@ -29,6 +29,8 @@ STEPS = 32
 WIDTH = 128
 FLAT_BYTES_PER_1K_SECONDS = 2 * 2**20
 SECONDS_BETWEEN_READINGS = 2.0
+WARM_UP_SHARE = 1 / 6
+"""Of the time, in which processes meet their levels: shown in the file of readings, but not judged."""
 STORE_BYTES = 400 * 2**20
 
 
@@ -185,7 +187,8 @@ def nodes(quick: bool) -> dict[str, Any]:
         run = settings(4 * NUM_ENVS, 4)
         players = RayPlayers(run, 4)
         players.wait_until_ready()
-        ways = {"nodes": ShardedPPO(run, players).collect, "alone": PPO(dataclasses.replace(run, shards=0)).collect}
+        same = PPO(settings(NUM_ENVS, 0))
+        ways = {"nodes": ShardedPPO(run, players).collect, "alone": lambda: [same.collect() for _ in range(4)]}
         torch.set_num_threads(1)
         speeds = in_turns(ways, 2 if quick else 6, 4 * NUM_ENVS * STEPS)
         by_node: dict[str, list[int]] = {}
@@ -200,7 +203,7 @@ def nodes(quick: bool) -> dict[str, Any]:
         rows.append(["a worker's own memory of levels", f"{max(memory) / 2**20:.2f} MB at most"])
         rows.append(["a worker's own memory in all", f"{max(whole) / 2**20:.0f} MB at most"])
         rows.append(["steps per CPU-second, learner and cluster counted", f"{speeds['nodes']:,.0f}"])
-        rows.append(["the same environments in one process", f"{speeds['alone']:,.0f}"])
+        rows.append(["one process, the vector environment of a worker", f"{speeds['alone']:,.0f}"])
         rows.append(["share of it", f"{speeds['nodes'] / speeds['alone']:.0%}"])
         players.close()
         ray.shutdown()
@@ -260,7 +263,8 @@ def watch_memory(minutes: float, workers: int = 2, out: Path | None = None) -> d
     for (_, name), series in sorted(readings.items(), key=lambda item: -item[1][-1][1]):
         if series[-1][0] - series[0][0] < minutes * 30:
             continue  # one that came and went
-        seconds, values = zip(*series, strict=True)
+        judged = [reading for reading in series if reading[0] >= WARM_UP_SHARE * minutes * 60]
+        seconds, values = zip(*judged, strict=True)
         fit = fit_growth(seconds, values, threshold_per_1k=FLAT_BYTES_PER_1K_SECONDS)
         rows.append([name, round(values[-1] / 2**20), f"{fit.slope_per_1k / 2**20:+.2f}", str(fit.verdict)])
     return {

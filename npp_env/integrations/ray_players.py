@@ -21,7 +21,7 @@ from npp_env.integrations.ray_cluster import LOCAL, join_cluster
 from npp_env.integrations.ray_levels import Arrived, LevelShipment, pack_levels
 from npp_env.learning.networks import network_class
 from npp_env.learning.settings import TrainSettings, environment_config
-from npp_env.learning.shards import Order, ShardPlayer, ShardRollout, ShardState
+from npp_env.learning.shards import ITERATIONS_BETWEEN_RETURNS, Order, ShardPlayer, ShardRollout, ShardState
 from npp_env.level.cache import cache_in
 from npp_env.level.cache_room import SUFFIX
 from npp_env.level.heap import return_free_memory
@@ -74,8 +74,9 @@ class PlayingWorker:
     def play(self, order: Order, shard: int, state: ShardState) -> ShardRollout:
         """See `ShardPlayer.play`."""
         assert self._player is not None
-        # What the last one left, which else adds up over hours.
-        return_free_memory()
+        # What earlier ones left, which else adds up over hours; not each time, because what is given back comes anew.
+        if order.iteration % ITERATIONS_BETWEEN_RETURNS == 0:
+            return_free_memory()
         return self._player.play(order, shard, state)
 
     def pid(self) -> int:

@@ -13,6 +13,7 @@ from npp_env.learning.ppo import PPO
 from npp_env.learning.settings import TrainSettings
 from npp_env.learning.shards import (
     EPISODE_KEYS,
+    ITERATIONS_BETWEEN_RETURNS,
     Order,
     PlayersHere,
     ShardedStates,
@@ -56,7 +57,8 @@ class ShardedPPO(PPO):
         # Whoever holds the last rollout for us may use its memory again.
         self._hold(())
         # What learning and the copies below left, which else adds up over hours.
-        return_free_memory()
+        if self._iteration % ITERATIONS_BETWEEN_RETURNS == 0:
+            return_free_memory()
         with bench.profile.measure("collect"):
             self._hold(self._players.play(order, self._states))
         size = self._shard_envs

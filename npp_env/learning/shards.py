@@ -25,6 +25,8 @@ with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
     import torch
     from torch.nn.utils import parameters_to_vector, vector_to_parameters
 
+ITERATIONS_BETWEEN_RETURNS = 16
+"""After so many, players and learner give free memory back to the system."""
 EPISODE_KEYS = ("level", "outcome", "episode_return", "episode_steps")
 ShardState = Mapping[str, NDArray[Any]]
 """Where a shard stands: `states` and `lengths` of its saved environments; empty before its beginning."""
@@ -104,7 +106,7 @@ class ShardPlayer:
             **{name: getattr(ppo, name) for name in names},
             **{f"rows/{name}": array for name, array in ppo.store.arrays().items()},
             **{f"episodes/{name}": array for name, array in zip(EPISODE_KEYS, self._ended(), strict=True)},
-            **{f"state/{name}": array for name, array in part_of(bench.arrays(), "envs/").items() if name != "rows"},
+            **{f"state/{name}": array for name, array in bench.env_states().items()},
         }
 
     def _place(self, order: Order, shard: int, state: ShardState) -> None:

@@ -120,16 +120,19 @@ class Workbench:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Everything but the header that the rest of the run depends on."""
-        states = [np.frombuffer(state, np.uint8) for state in self.envs.get_state()]
         return {
             **{f"network/{name}": value.numpy() for name, value in self.network.state_dict().items()},
-            "envs/states": np.concatenate(states),
-            "envs/lengths": np.array([state.size for state in states]),
+            **{f"envs/{name}": array for name, array in self.env_states().items()},
             "envs/rows": np.array(self.rows),
             "statistics/counts": self.statistics.counts,
             "statistics/sums": self.statistics.sums,
             "statistics/episodes": self.statistics.episodes,
         }
+
+    def env_states(self) -> dict[str, NDArray[Any]]:
+        """The states of all environments one behind the other, and how long each is; fresh arrays."""
+        states = [np.frombuffer(state, np.uint8) for state in self.envs.get_state()]
+        return {"states": np.concatenate(states), "lengths": np.array([state.size for state in states])}
 
     def header(self) -> dict[str, Any]:
         """The rest of it, for JSON."""

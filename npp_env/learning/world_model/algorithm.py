@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, requires
 from npp_env.learning.model_file import part_of
-from npp_env.learning.networks import masked_log_probabilities
 from npp_env.learning.ppo import optimizer_arrays, restore_optimizer
 from npp_env.learning.settings import TrainSettings, options_of
 from npp_env.learning.workbench import Workbench
@@ -103,9 +102,10 @@ class WorldModel:
             self.carried = network.observe(state, self._before * stays, encoded, self.generator)
             logits = network.actor(self.carried.features())
         assert self.options.keep_graphs or self.carried.memory.grad_fn is None
-        scores = masked_log_probabilities(logits.detach(), observations["action_mask"]).numpy()
+        # Masked actions too, which are harmless: in imagination, where nothing is masked, the model must know them.
+        scores = torch.log_softmax(logits.detach(), dim=-1).numpy()
         if bench.steps < self.options.warm_up:
-            scores = np.where(observations["action_mask"].numpy(), np.float32(0), np.float32(-1e8))
+            scores = np.zeros_like(scores)
         actions = bench.draw(scores)
         rows, first = bench.rows, self._first
         step = bench.step(actions)

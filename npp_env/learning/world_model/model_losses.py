@@ -22,6 +22,8 @@ REWARD_UNIT = 0.1
 DISPLACEMENT_PX = 24.0
 _REPRESENTATION, _DYNAMICS = 0.1, 0.5
 _MOTION_WEIGHT = 10.0
+_REWARD_WEIGHT, _CONTINUE_WEIGHT = 10.0, 5.0
+"""A step forward is worth a hundredth: with smaller weights the actor learns from errors of the model."""
 
 
 class Targets(NamedTuple):
@@ -106,9 +108,10 @@ def model_losses(
         missed = (network.motion(acted) - targets.motion).square().sum(-1) * targets.goes_along
         losses["motion"] = _MOTION_WEIGHT * missed.mean()
     if "reward" not in left_out:
-        losses["reward"] = (network.reward(acted).squeeze(-1) - targets.rewards).square().mean()
+        missed = (network.reward(acted).squeeze(-1) - targets.rewards).square()
+        losses["reward"] = _REWARD_WEIGHT * missed.mean()
     if "continue" not in left_out:
-        losses["continue"] = functional.binary_cross_entropy_with_logits(
+        losses["continue"] = _CONTINUE_WEIGHT * functional.binary_cross_entropy_with_logits(
             network.goes_on(acted).squeeze(-1), targets.goes_on
         )
     if "kl" not in left_out:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import requires
-from npp_env.learning.networks import masked_log_probabilities
 from npp_env.learning.world_model.network import ModelState, WorldModelNetwork, one_hot_actions
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
@@ -42,9 +41,8 @@ class WorldModelPolicy:
         with torch.inference_mode():
             encoded = self.network.encoder(self.network.flatten(tensors))
             self._state = self.network.observe(self._state, self._before, encoded, None)
-            logits = self.network.actor(self._state.features())
-            scores = masked_log_probabilities(logits, torch.from_numpy(np.asarray(masks)))
-            chosen = scores.argmax(dim=1)
+            # Of all actions, as it learned to choose: a masked one does the same as one that is not.
+            chosen = self.network.actor(self._state.features()).argmax(dim=1)
             self._before = one_hot_actions(chosen)
         actions: NDArray[np.int64] = chosen.numpy()
         return actions

@@ -31,7 +31,7 @@ FAULTS = [
         "npp_env/observe/graph_features.pyx",
         "* here + HERE]",
         "* here + HERE - 1]",
-        "decoder",
+        "graph-features",
         "wrong-index",
     ),
     Fault(
