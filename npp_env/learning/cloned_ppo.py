@@ -33,7 +33,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
         value_iterations: After cloning, iterations in which the value alone is learned.
         teacher_share: Share of the episodes that the teacher begins, at the start; it falls in a line to zero.
         teacher_until: Share of the schedule after which it begins none.
-        led_steps: It leads an episode for up to so many steps.
+        led_share: It leads an episode for up to this share of its own way through the level.
         ticks_per_state: Its look-ahead.
     """
 
@@ -43,7 +43,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
     value_iterations: int = 3
     teacher_share: float = 0.3
     teacher_until: float = 0.4
-    led_steps: int = 120
+    led_share: float = 1.0
     ticks_per_state: int = 20_000
 
     def __post_init__(self) -> None:
@@ -52,8 +52,11 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
         for name in ("clone_updates", "value_iterations"):
             if getattr(self, name) < 0:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must not be negative")
-        if not 0 <= self.teacher_share <= 1 or not 0 < self.teacher_until <= 1:
-            raise ConfigError(f"teacher_share {self.teacher_share}, teacher_until {self.teacher_until}: shares of 1")
+        shares = (self.teacher_share, self.teacher_until, self.led_share)
+        if not all(0 <= share <= 1 for share in shares) or not self.teacher_until:
+            raise ConfigError(
+                f"teacher_share {shares[0]}, teacher_until {shares[1]}, led_share {shares[2]}: shares of 1"
+            )
 
     def cloning(self) -> CloningOptions:
         """Those of the cloning."""
@@ -108,7 +111,8 @@ class ClonedPPO(PPO):
         share = 0.0 if self.only_value else self._share()
         lead[begun] = 0
         chances = bench.random.random((2, len(begun)))
-        lead[begun[chances[0] < share]] = 1 + (chances[1, chances[0] < share] * self.options.led_steps).astype(np.int64)
+        led, shares = begun[chances[0] < share], chances[1, chances[0] < share] * self.options.led_share
+        lead[led] = (shares * self.teacher.way_steps(bench.rows[led])).astype(np.int64)
         led = np.flatnonzero(lead)
         self._own[t] = True
         if len(led):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -219,23 +219,41 @@ class Teacher:
             StateError: A row is damaged, or of a level that is not in the set.
             NppError: An array has another shape or type.
         """
-        if states.ndim != 2 or states.dtype != np.uint8 or states.shape[1] <= STATE_ROW.itemsize:
-            raise NppError(f"states are {states.dtype} of shape {states.shape}; they must be uint8 rows (n, row_bytes)")
+        self._check_rows(states)
         if out is None:
             out = np.empty(len(states), np.int64)
         elif out.shape != (len(states),) or out.dtype != np.int64:
             raise NppError(f"out is {out.dtype} of shape {out.shape}; it must be int64 of shape {(len(states),)}")
+        for level, rows in self._by_level(states):
+            out[rows] = self._answers(level, states, rows)
+        return out
+
+    def way_steps(self, states: NDArray[np.uint8]) -> NDArray[np.int64]:
+        """Steps of the first way that it knew through the level of each state, 0 where it knew none; fresh (n,).
+
+        Args:
+            states: As `act_batch` takes them.
+        """
+        self._check_rows(states)
+        steps = np.zeros(len(states), np.int64)
+        for level, rows in self._by_level(states):
+            steps[rows] = level.branches.first_steps
+        return steps
+
+    @staticmethod
+    def _check_rows(states: NDArray[np.uint8]) -> None:
+        if states.ndim != 2 or states.dtype != np.uint8 or states.shape[1] <= STATE_ROW.itemsize:
+            raise NppError(f"states are {states.dtype} of shape {states.shape}; they must be uint8 rows (n, row_bytes)")
+
+    def _by_level(self, states: NDArray[np.uint8]) -> Iterator[tuple[LevelTeacher, NDArray[np.int64]]]:
+        """The levels of states, each with the numbers of the states that are of it."""
         header = np.ascontiguousarray(states[:, : STATE_ROW.itemsize]).view(STATE_ROW)[:, 0]
         if (header["version"] != STATE_ROW_VERSION).any():
             raise StateError(f"a row has not version {STATE_ROW_VERSION} of the state layout")
         numbers = header["level_index"]
         order = np.argsort(numbers, kind="stable")
-        starts = np.flatnonzero(np.diff(numbers[order], prepend=-2))
-        for first, last in zip(starts.tolist(), [*starts[1:].tolist(), len(order)], strict=True):
-            rows = order[first:last]
-            level = self._level(int(numbers[rows[0]]), header["level"][rows])
-            out[rows] = self._answers(level, states, rows)
-        return out
+        for rows in np.split(order, np.flatnonzero(np.diff(numbers[order])) + 1) if len(order) else ():
+            yield self._level(int(numbers[rows[0]]), header["level"][rows]), rows
 
     def _level(self, number: int, hashes: NDArray[np.uint8]) -> LevelTeacher:
         found = self._known.get(number)

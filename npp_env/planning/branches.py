@@ -57,6 +57,11 @@ class Branches:
         """Size of the branches."""
         return sum(steps.nbytes + keys.nbytes for steps, keys in self._branches)
 
+    @property
+    def first_steps(self) -> int:
+        """Steps of the first branch, which is never given up; 0 without any."""
+        return len(self._branches[0][0]) if self._branches else 0
+
     def follow(
         self, start: NDArray[np.uint8], steps: NDArray[np.uint8], *, keep: bool = False
     ) -> NDArray[np.uint8] | None:

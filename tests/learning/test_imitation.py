@@ -94,7 +94,7 @@ PPO_OPTIONS = {
     "value_iterations": 1,
     "teacher_share": 1.0,
     "teacher_until": 1.0,
-    "led_steps": 5,
+    "led_share": 0.05,
 }
 
 

@@ -84,6 +84,25 @@ def test_the_same_questions_get_the_same_answers_on_any_number_of_threads():
     assert first == again == threaded
 
 
+def test_it_tells_how_long_its_way_through_a_level_is():
+    levels = ["shipped:first_steps/walk", "shipped:first_steps/jump"]
+    teacher = Teacher(levels, QUICK)
+    envs = NppVectorEnv(4, levels=levels, observation={"layout": "state"})
+    rows = envs.reset(seed=0, options={"level": [1, 0, 1, 1]})[0]
+    steps = teacher.way_steps(rows)
+    played = {}
+    env = rows_env(levels)
+    for number in (0, 1):
+        row, _ = env.reset(seed=0, options={"level": number})
+        played[number], done = 0, False
+        while not done:
+            row, _, done, _, _ = env.step(teacher.act(row))
+            played[number] += 1
+    assert steps.tolist() == [played[1], played[0], played[1], played[1]]
+    assert teacher.way_steps(rows[:0]).tolist() == []
+    assert teacher.act_batch(rows[:0]).tolist() == []
+
+
 def test_answers_go_to_the_callers_array():
     teacher, env = Teacher("shipped:first_steps/walk", QUICK), rows_env("shipped:first_steps/walk")
     rows = np.stack([env.reset(seed=0)[0]] * 3)

@@ -303,6 +303,12 @@ def test_its_model_plays(tmp_path):
     policy.restart(np.ones(8, np.bool_))
     np.testing.assert_array_equal(policy.act(observations, observations["action_mask"]), first)
     torch.testing.assert_close(policy._state.memory, remembered)
+    policy.deterministic = False
+    drawn = []
+    for seed in (0, 0, 1):
+        policy.begin(8, seed)
+        drawn.append([policy.act(observations, observations["action_mask"]).tolist() for _ in range(5)])
+    assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_the_command_trains_and_writes_snapshots(tmp_path, capsys):

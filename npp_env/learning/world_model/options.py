@@ -47,7 +47,7 @@ class WorldModelOptions:
     actor_rate: float = 3e-4
     discount: float = 0.99
     return_lambda: float = 0.95
-    entropy: float = 1e-2
+    entropy: float = 1e-3
     free_nats: float = 1.0
     without: str = ""
     keep_graphs: bool = False
