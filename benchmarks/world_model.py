@@ -45,6 +45,31 @@ def costs(quick: bool) -> dict[str, Any]:
     return {"title": "World model: cost of an update", "header": header, "rows": rows}
 
 
+def activations(quick: bool) -> dict[str, Any]:
+    """What the graph of an update keeps, with all losses, without each, and with shorter sequences."""
+    from npp_env.learning.world_model.algorithm import WorldModel
+    from npp_env.learning.world_model.assess import activation_bytes
+    from npp_env.learning.world_model.options import BRANCHES, WorldModelOptions
+
+    algorithm = WorldModel(settings("shipped:first_steps", 10**6, {}))
+    for _ in range(40):
+        algorithm.collect()
+
+    def kept(length: int, **options: Any) -> int:
+        rows = algorithm._rows[: length * 16]
+        drawn = algorithm.replay.draw(length, 16, np.random.default_rng(0), rows)
+        vectors = algorithm.network.flatten(algorithm.bench.observe(drawn.rows))
+        return activation_bytes(algorithm.network, drawn, vectors, WorldModelOptions(**options))
+
+    whole = kept(32)
+    cases = [("all losses", whole), *((f"--without {name}", kept(32, without=name)) for name in BRANCHES)]
+    cases += [(f"--sequence-length {length}", kept(length)) for length in (16, 8)]
+    rows = [[name, round(size / 2**20, 2), round(size / whole, 2)] for name, size in cases]
+    algorithm.bench.close()
+    header = ["16 sequences of 32 steps", "MB kept for the way back", "of all"]
+    return {"title": "World model: activations of an update", "header": header, "rows": rows}
+
+
 def predictions(quick: bool) -> dict[str, Any]:
     """Errors on unseen levels after some training on others."""
     from npp_env.learning.trainer import Limits, Trainer
@@ -136,4 +161,4 @@ def run(quick: bool) -> dict[str, Any]:
         notes = ["torch is not installed."]
         return {"title": "World model", "header": ["torch"], "rows": [["missing"]], "notes": notes}
     torch.set_num_threads(1)
-    return {"tables": [costs(quick), flatness(quick), predictions(quick)]}
+    return {"tables": [costs(quick), activations(quick), flatness(quick), predictions(quick)]}

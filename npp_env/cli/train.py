@@ -81,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
             players=players,
             guard=guard_of(args) or MemoryGuard(LEAST_FREE, on_low="stop"),
             write_scalar=None if args.no_tensorboard else _scalars(args.out),
+            snapshots=args.snapshots,
         )
         return _train(args, trainer)
 
@@ -88,9 +89,6 @@ def run(args: argparse.Namespace) -> int:
 def _train(args: argparse.Namespace, trainer: Trainer) -> int:
     from npp_env.learning.trainer import Limits
 
-    if args.snapshots is not None:
-        args.snapshots.mkdir(parents=True, exist_ok=True)
-        trainer.algorithm.bench.tracker.snapshot_dir = args.snapshots
     seconds = None if args.minutes is None else args.minutes * 60
     line = ProgressLine(not args.no_progress)
     trainer.run(Limits(args.steps, seconds), line.show)

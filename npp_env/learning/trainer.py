@@ -17,6 +17,7 @@ from npp_env.learning.trained_policy import write_model
 from npp_env.profiling.callbacks import LoopCallback, ScalarWriter
 from npp_env.profiling.guard import MemoryGuard
 from npp_env.profiling.process_memory import read_rss_bytes
+from npp_env.profiling.tracker import MemoryTracker
 
 SECONDS_BETWEEN_CHECKPOINTS = 60.0
 
@@ -68,6 +69,7 @@ class Trainer:
         guard: Ends the run in good order when memory becomes low.
         players: Who plays the shards of a run that has them; this process by default.
         write_scalar: Gets every number of the curve, such as `npp_env.profiling.callbacks.tensorboard_writer` makes.
+        snapshots: Where memory snapshots are written, each in full, whatever it costs.
 
     Attributes:
         algorithm: What learns.
@@ -83,12 +85,17 @@ class Trainer:
         players: ShardPlayers | None = None,
         guard: MemoryGuard | None = None,
         write_scalar: ScalarWriter | None = None,
+        snapshots: Path | None = None,
     ) -> None:
         self.folder = RunFolder(folder)
         self.settings = self.folder.settings() if settings is None else settings
         self.algorithm: Algorithm = make_algorithm(self.settings, players)
         if settings is not None:
             self.folder.begin(settings)
+        if snapshots is not None:
+            snapshots.mkdir(parents=True, exist_ok=True)
+            bench = self.algorithm.bench
+            bench.tracker = MemoryTracker(bench.tracker.interval, budget_fraction=None, snapshot_dir=snapshots)
         self._write_scalar = write_scalar
         self._callback = LoopCallback(write_scalar=write_scalar, guard=guard, tracker=self.algorithm.bench.tracker)
         self._iteration = 0

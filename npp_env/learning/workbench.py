@@ -22,6 +22,9 @@ from npp_env.vector import NppVectorEnv
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
     import torch
 
+_STEPS_BETWEEN_SAMPLES, _SAMPLES = 50_000, 100
+"""Of memory: so far apart at most, and so many in a short run."""
+
 
 class Step(NamedTuple):
     """What one step of all environments gave.
@@ -85,7 +88,7 @@ class Workbench:
         self.statistics = EpisodeStatistics(self.envs.num_levels)
         self.on_episodes = self.statistics.add
         self.profile = TimeProfile()
-        self.tracker = MemoryTracker(interval=50_000)
+        self.tracker = MemoryTracker(interval=max(1, min(_STEPS_BETWEEN_SAMPLES, settings.total_steps // _SAMPLES)))
         self.steps = 0
 
     def observe(self, rows: NDArray[np.uint8]) -> dict[str, Any]:
