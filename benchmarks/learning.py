@@ -31,6 +31,8 @@ GOOD = 0.95
 TESTED_LEVELS = 200
 POINTS = 20
 """Of a curve that are kept."""
+GROUP_MINUTES = 4
+MANY_LEVELS = "--num-envs 512 --option minibatch=1024 --option learning_rate=0.001 --policy-option width=256"
 
 
 @dataclass(frozen=True)
@@ -55,16 +57,20 @@ class Trial:
 def trials() -> list[Trial]:
     """What is measured."""
     rows = [Trial("first_steps", "shipped:first_steps", 5, 5)]
-    rows += [Trial(group, f"shipped:{group}", 10, 5) for group in shipped_groups() if group != "first_steps"]
-    rows.append(Trial("all levels", "shipped:verified", 60))
+    rows += [Trial(group, f"shipped:{group}", GROUP_MINUTES, 5) for group in shipped_groups() if group != "first_steps"]
+    rows.append(Trial("all levels", "shipped:verified", 40, options=f"{MANY_LEVELS} --sampling success"))
     for word, difficulty in GENERATED_DIFFICULTIES.items():
         generated = f"generated:any?difficulty={difficulty}&seeds="
         last = FIRST_TEST_SEED + TESTED_LEVELS - 1
         unseen = f"{generated}{FIRST_TEST_SEED}-{last}"
-        rows.append(Trial(f"generated, {word.lower()}", generated + TRAINING_SEEDS, 20, judged=unseen))
-    rows.append(Trial("doors, attention", "shipped:doors", 10, 3, "--policy attention"))
+        rows.append(Trial(f"generated, {word.lower()}", generated + TRAINING_SEEDS, 15, 1, MANY_LEVELS, unseen))
+    rows.append(Trial("doors, attention", "shipped:doors", 10, 3, "--policy attention --steps 2000000"))
+    rows.append(Trial("doors, mlp", "shipped:doors", 10, 3, "--steps 2000000"))
     rows.append(Trial("first_steps, teacher", "shipped:first_steps", 3, 5, "--algo bc+ppo"))
-    rows.append(Trial("all levels, teacher", "shipped:verified", 60, 1, "--algo bc+ppo"))
+    cloned = "--algo bc+ppo --option clone_updates=4000 --option capacity=131072 --sampling success"
+    rows.append(Trial("all levels, teacher", "shipped:verified", 40, 1, f"{cloned} {MANY_LEVELS} --steps 32000000"))
+    rows.append(Trial("walk, world model", "shipped:first_steps/walk", 10, 3, "--algo world-model"))
+    rows.append(Trial("jump, world model", "shipped:first_steps/jump", 10, 3, "--algo world-model"))
     return rows
 
 
@@ -74,11 +80,11 @@ def known_results(path: Path) -> list[dict[str, Any]]:
 
 
 def train(trial: Trial, seed: int, run: Path) -> dict[str, Any]:
-    """Train one seed of a trial in a folder of its own, and judge it."""
+    """Train one seed of a trial in a folder of its own, or go on with what is there, and judge it."""
     from npp_env.learning.model_file import load_policy
     from npp_env.learning.run_folder import RunFolder
 
-    words = trial.command(seed, str(run))
+    words = trial.command(seed, str(run)) + (["--resume"] if run.exists() else [])
     arguments = [sys.executable, "-m", "npp_env", *words[1:], "--no-progress", "--no-tensorboard"]
     subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)
     folder = RunFolder(run)
@@ -168,16 +174,15 @@ def run(quick: bool) -> dict[str, Any]:
 def main() -> int:
     """Train what has no result yet."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
-    parser.add_argument("--only", metavar="NAMES", help="trials, separated by commas (default: all)")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="names of trials (default: all)")
     parser.add_argument("--seeds", type=int, default=5, metavar="N", help="at most so many of each (default 5)")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file of the results")
     parser.add_argument("--runs", type=Path, help="keep the runs in this folder")
     args = parser.parse_args()
-    wanted = None if args.only is None else {name.strip() for name in args.only.split(",")}
     for seed in range(args.seeds):
         for trial in trials():
             done = {(result["trial"], result["seed"]) for result in known_results(args.results)}
-            if seed >= trial.seeds or (trial.name, seed) in done or (wanted and trial.name not in wanted):
+            if seed >= trial.seeds or (trial.name, seed) in done or (args.only and trial.name not in args.only):
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 name = f"{trial.name}_{seed}".replace(", ", "_").replace(" ", "_")

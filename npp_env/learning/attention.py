@@ -78,8 +78,7 @@ class AttentionNetwork(nn.Module):
         attention_bonus: Weight of the entropy of attention beside that of actions in the bonus.
     """
 
-    observation: Mapping[str, Any] = {"keys": VECTOR_KEYS, "max_entities": 10}
-    graph: Mapping[str, Any] = {}
+    environment: Mapping[str, Any] = {"observation": {"keys": VECTOR_KEYS, "max_entities": 10}}
     raw_keys: tuple[str, ...] = ()
 
     def __init__(

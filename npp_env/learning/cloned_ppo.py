@@ -41,8 +41,8 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
     clone_minibatch: int = 512
     clone_rate: float = 1e-3
     value_iterations: int = 3
-    teacher_share: float = 0.3
-    teacher_until: float = 0.4
+    teacher_share: float = 0.5
+    teacher_until: float = 0.7
     led_share: float = 1.0
     ticks_per_state: int = 20_000
 

@@ -35,8 +35,10 @@ class GraphNetwork(nn.Module):
         rounds: How many edges far news travel.
     """
 
-    observation: Mapping[str, Any] = {"keys": (*VECTOR_KEYS, *GRAPH_KEYS), "max_entities": 6}
-    graph: Mapping[str, Any] = {"max_nodes": 2500, "max_edges": 18500}
+    environment: Mapping[str, Any] = {
+        "observation": {"keys": (*VECTOR_KEYS, *GRAPH_KEYS), "max_entities": 6},
+        "graph": {"max_nodes": 2500, "max_edges": 18500},
+    }
     raw_keys = GRAPH_KEYS
 
     def __init__(self, config: EnvironmentConfig, width: int = 128, node_width: int = 16, rounds: int = 4) -> None:

@@ -2,8 +2,7 @@
 
 A network is a torch module without memory: `forward` takes the observations of a minibatch by key, floats as float32,
 and gives an `Output`. Nothing is written to the module, nothing is drawn at random. Its value head is `critic`. Its
-class says what it wants to see: `observation` and `graph`, sections of `EnvironmentConfig`, and in `raw_keys` what it
-takes as it is.
+class says what it wants: in `environment`, sections of `EnvironmentConfig`, and in `raw_keys` what it takes as it is.
 """
 
 from __future__ import annotations
@@ -63,8 +62,7 @@ class MlpNetwork(nn.Module):
         width: Units of a hidden layer.
     """
 
-    observation: Mapping[str, Any] = {"keys": VECTOR_KEYS, "max_entities": 6}
-    graph: Mapping[str, Any] = {}
+    environment: Mapping[str, Any] = {"observation": {"keys": VECTOR_KEYS, "max_entities": 6}}
     raw_keys: tuple[str, ...] = ()
 
     def __init__(self, config: EnvironmentConfig, width: int = 128) -> None:

@@ -96,10 +96,9 @@ def environment_config(settings: TrainSettings, network: Any, discount: float) -
 
     Args:
         settings: The run.
-        network: Class of the network, which says what it wants to see.
+        network: Class of the network, which says what it wants.
         discount: That of the learner, which the shaping of the reward must agree with.
     """
-    wanted = {"observation": dict(network.observation), "graph": dict(network.graph)}
-    base = EnvironmentConfig.for_parallel_training(levels=settings.task).with_overrides(wanted)
+    base = EnvironmentConfig.for_parallel_training(levels=settings.task).with_overrides(network.environment)
     base = base.with_overrides({"reward": {"discount": discount}})
     return base.with_overrides(settings.environment).with_overrides({"observation": {"layout": "state"}})

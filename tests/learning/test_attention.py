@@ -16,7 +16,7 @@ from npp_env.learning.settings import TrainSettings  # noqa: E402
 from npp_env.learning.trainer import Limits, Trainer  # noqa: E402
 from npp_env.vector import NppVectorEnv  # noqa: E402
 
-CONFIG = EnvironmentConfig(levels="shipped:doors", observation=dict(AttentionNetwork.observation))
+CONFIG = EnvironmentConfig(levels="shipped:doors", observation=dict(AttentionNetwork.environment["observation"]))
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,9 @@ from npp_env.observe.spec import GRAPH_KEYS, NODE_FIELDS  # noqa: E402
 from npp_env.vector import NppVectorEnv  # noqa: E402
 
 GRAPH = {"max_nodes": 2500, "max_edges": 18500}
-CONFIG = EnvironmentConfig(levels="shipped:doors", observation=dict(GraphNetwork.observation), graph=GRAPH)
+CONFIG = EnvironmentConfig(
+    levels="shipped:doors", observation=dict(GraphNetwork.environment["observation"]), graph=GRAPH
+)
 
 
 @pytest.fixture(scope="module")

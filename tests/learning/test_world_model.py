@@ -24,7 +24,7 @@ from npp_env.learning.world_model.assess import (  # noqa: E402
     return_correlation,
 )
 from npp_env.learning.world_model.imagination import Imagined, imagine, returns_of  # noqa: E402
-from npp_env.learning.world_model.model_losses import divergence, motion_of  # noqa: E402
+from npp_env.learning.world_model.model_losses import compressed, divergence, expanded, motion_of  # noqa: E402
 from npp_env.learning.world_model.network import ModelState  # noqa: E402
 from npp_env.learning.world_model.options import BRANCHES, WorldModelOptions  # noqa: E402
 from npp_env.learning.world_model.replay import SequenceReplay, Sequences  # noqa: E402
@@ -50,6 +50,29 @@ def rows_of(number, count, length=64):
     rows[:, :40] = number % 250 + 1
     rows[:, 40] = np.arange(count) + 1
     return rows
+
+
+def test_compressed_rewards_come_back_and_small_ones_keep_their_order_of_size():
+    rewards = torch.tensor([-2.0, -0.5, -0.01, 0.0, 0.001, 0.01, 0.5, 2.0])
+    torch.testing.assert_close(expanded(compressed(rewards)), rewards)
+    small = compressed(torch.tensor([0.001, 0.01]))
+    torch.testing.assert_close(small, torch.tensor([0.00995, 0.09531]), atol=1e-5, rtol=0)
+    assert compressed(torch.tensor(2.0)) < 40 * small[1]
+
+
+def test_a_win_shows_in_the_step_that_brings_it_unless_one_wants_it_otherwise():
+    assert WorldModel(settings_of()).bench.config.reward.exit_weight == 2
+    plain = TrainSettings(**SMALL, algo_options=OPTIONS, environment={"reward": {"exit_weight": 1.0}})
+    assert WorldModel(plain).bench.config.reward.exit_weight == 1
+
+
+def test_errors_of_the_place_cost_more_than_others():
+    network = WorldModel(settings_of()).network
+    assert len(network.importance) == network.decoder[-1].out_features
+    heavy = network.importance > 1
+    # Place and velocity of the ninja, and three lengths of ways, behind the 34 numbers of `game_state`.
+    assert torch.nonzero(heavy).flatten().tolist() == [0, 1, 4, 5, 34, 37, 40]
+    assert "importance" not in network.state_dict()
 
 
 @pytest.mark.parametrize("on_disk", [False, True])

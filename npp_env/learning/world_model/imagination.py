@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from npp_env.errors import requires
-from npp_env.learning.world_model.model_losses import REWARD_UNIT
+from npp_env.learning.world_model.model_losses import expanded
 from npp_env.learning.world_model.network import ModelState, WorldModelNetwork, one_hot_actions
 from npp_env.learning.world_model.options import WorldModelOptions
 
@@ -51,7 +51,7 @@ def _imagine(network: WorldModelNetwork, state: ModelState, horizon: int, genera
         chosen = torch.multinomial(logits.softmax(dim=-1), 1, generator=generator).squeeze(1)
         hot = one_hot_actions(chosen)
         acted = torch.cat([features[-1], hot], dim=-1)
-        rewards.append(network.reward(acted).squeeze(-1) * REWARD_UNIT)
+        rewards.append(expanded(network.reward(acted).squeeze(-1)))
         goes_on.append(torch.sigmoid(network.goes_on(acted)).squeeze(-1))
         memory = network.advance(state, hot)
         state = ModelState(memory, network.draw(network.prior_logits(memory), generator))

@@ -33,7 +33,7 @@ class Targets(NamedTuple):
         observations: (steps, n, size).
         motion: (steps, n, 4), up to the next step.
         goes_along: (steps, n), 1 where the next step is of the same episode and in the sequence, else 0.
-        rewards: (steps, n), in `REWARD_UNIT`.
+        rewards: (steps, n), as `compressed`.
         goes_on: (steps, n), 0 where the episode was won or lost.
     """
 
@@ -67,6 +67,16 @@ def places_and_velocities(rows: NDArray[np.uint8], length: int) -> NDArray[np.fl
     return np.stack([ninja[name] for name in ("x", "y", "vx", "vy")], axis=-1).reshape(length, -1, 4)
 
 
+def compressed(rewards: Any) -> Any:
+    """Rewards as the reward head gives them: a step's worth keeps its size, and a win does not drown it."""
+    return torch.sign(rewards) * torch.log1p(rewards.abs() / REWARD_UNIT)
+
+
+def expanded(values: Any) -> Any:
+    """What the reward head gives, as rewards."""
+    return torch.sign(values) * torch.expm1(values.abs()) * REWARD_UNIT
+
+
 def targets_of(sequences: Sequences, observations: Any) -> Targets:
     """What sequences show.
 
@@ -82,7 +92,7 @@ def targets_of(sequences: Sequences, observations: Any) -> Targets:
         observations.view(length, count, -1),
         torch.from_numpy(motion),
         torch.from_numpy(goes_along),
-        torch.from_numpy(sequences.rewards) / REWARD_UNIT,
+        compressed(torch.from_numpy(sequences.rewards)),
         1 - torch.from_numpy(sequences.terminated).float(),
     )
 
@@ -104,7 +114,8 @@ def model_losses(
     acted = torch.cat([features, actions], dim=-1)
     losses: dict[str, Any] = {}
     if "decoder" not in left_out:
-        losses["decoder"] = (network.decoder(features) - targets.observations).square().sum(-1).mean()
+        missed = (network.decoder(features) - targets.observations).square()
+        losses["decoder"] = (missed * network.importance).sum(-1).mean()
         missed = (network.motion(acted) - targets.motion).square().sum(-1) * targets.goes_along
         losses["motion"] = _MOTION_WEIGHT * missed.mean()
     if "reward" not in left_out:

@@ -25,6 +25,13 @@ _UNIFORM_SHARE = 0.01
 MOTION = 4
 """What the motion head predicts: displacement / 24 px, and change of velocity in px per tick, each in x and y."""
 
+_IMPORTANCE = {
+    "game_state": {0: 50.0, 1: 20.0, 4: 10.0, 5: 10.0},
+    "reachability_features": {0: 500.0, 3: 500.0, 6: 500.0},
+}
+"""Of what is decoded, by key and column, where it is not 1: place, velocity and lengths of ways, on which rewards
+depend, are small numbers; left to itself the model knows its place to within some 60 px."""
+
 
 class ModelState(NamedTuple):
     """Where the model believes to be.
@@ -66,8 +73,10 @@ class WorldModelNetwork(nn.Module):
         classes: Classes of each group.
     """
 
-    observation: Mapping[str, Any] = {"keys": VECTOR_KEYS, "max_entities": 4}
-    graph: Mapping[str, Any] = {}
+    environment: Mapping[str, Any] = {
+        "observation": {"keys": VECTOR_KEYS, "max_entities": 4},
+        "reward": {"exit_weight": 2.0},
+    }
     raw_keys: tuple[str, ...] = ()
     policy_class = "npp_env.learning.world_model.policy:WorldModelPolicy"
 
@@ -77,6 +86,7 @@ class WorldModelNetwork(nn.Module):
         self.width, self.groups, self.classes = width, groups, classes
         size = sum(observation_spec(key, config.capacity).size for key in self.keys)
         latent = groups * classes
+        self.register_buffer("importance", self._importance(config), persistent=False)
         self.encoder = nn.Sequential(*_hidden(size, width), *_hidden(width, width))
         self.entrance = nn.Sequential(*_hidden(latent + NUM_ACTIONS, width))
         self.memory = nn.GRUCell(width, width)
@@ -90,6 +100,16 @@ class WorldModelNetwork(nn.Module):
         self.critic = _head(width + latent, width, 1, 0.01)
         self.slow_critic = _head(width + latent, width, 1, 0.01).requires_grad_(False)
         self.slow_critic.load_state_dict(self.critic.state_dict())
+
+    def _importance(self, config: EnvironmentConfig) -> Any:
+        """How much an error in each number of the observations (size,) counts."""
+        parts = []
+        for key in self.keys:
+            part = torch.ones(observation_spec(key, config.capacity).size)
+            for column, weight in _IMPORTANCE.get(key, {}).items():
+                part[column] = weight
+            parts.append(part)
+        return torch.cat(parts)
 
     def model_parameters(self) -> list[Any]:
         """Those that the losses of the model change; actor and critic have their own."""
