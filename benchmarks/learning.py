@@ -31,7 +31,7 @@ GOOD = 0.95
 TESTED_LEVELS = 200
 POINTS = 20
 """Of a curve that are kept."""
-GROUP_MINUTES, GENERATED_MINUTES = 4, 6
+GROUP_MINUTES, GENERATED_MINUTES = 3, 6
 MANY_LEVELS = "--num-envs 512 --option minibatch=1024 --option learning_rate=0.001 --policy-option width=256"
 
 
@@ -56,7 +56,7 @@ class Trial:
 
 def trials() -> list[Trial]:
     """What is measured."""
-    rows = [Trial("first_steps", "shipped:first_steps", 5, 5)]
+    rows = [Trial("first_steps", "shipped:first_steps", 2, 5)]
     rows += [Trial(group, f"shipped:{group}", GROUP_MINUTES, 5) for group in shipped_groups() if group != "first_steps"]
     rows.append(Trial("all levels", "shipped:verified", 20, options=f"{MANY_LEVELS} --sampling success"))
     taught = f"--algo bc+ppo --option clone_updates=4000 --option capacity=131072 {MANY_LEVELS}"
@@ -71,10 +71,10 @@ def trials() -> list[Trial]:
     rows.append(Trial("doors, mlp", "shipped:doors", 10, 3, "--steps 1000000"))
     rows.append(Trial("first_steps, teacher", "shipped:first_steps", 3, 5, "--algo bc+ppo"))
     rows.append(
-        Trial("all levels, teacher", "shipped:verified", 40, 1, f"{taught} --sampling success --steps 32000000")
+        Trial("all levels, teacher", "shipped:verified", 25, 1, f"{taught} --sampling success --steps 22000000")
     )
-    rows.append(Trial("walk, world model", "shipped:first_steps/walk", 5, 3, "--algo world-model"))
-    rows.append(Trial("jump, world model", "shipped:first_steps/jump", 10, 3, "--algo world-model"))
+    rows.append(Trial("walk, world model", "shipped:first_steps/walk", 4, 3, "--algo world-model"))
+    rows.append(Trial("jump, world model", "shipped:first_steps/jump", 8, 3, "--algo world-model"))
     return rows
 
 

@@ -120,7 +120,8 @@ class RewardConfig(_Checked):
     """Weights of the reward; each may be any finite number. The terms of a step are added up.
 
     The defaults set no trap: whatever the discount, standing around never pays more than dying at once, dying never
-    more than taking the switch, and that never more than winning (`docs/rewards.md`, with what else was tried).
+    more than coming further first, that never more than taking the switch, and that never more than winning
+    (`docs/rewards.md`, with what else was tried).
 
     Attributes:
         switch_weight: Once an episode, in the step that takes the first exit switch.
@@ -128,8 +129,12 @@ class RewardConfig(_Checked):
         death_weight: Once, in the step that dies.
         time_weight: Per physics tick carried out: a step that wins or dies is cut short.
         gold_weight: Per piece of gold.
-        shaping_weight: Of the potential-based shaping on the path distance to the present objective; 0 turns it off.
-        discount: The discount per environment step that the shaping assumes (that of the learner).
+        shaping_weight: Of the progress on the way to the exit, over the switch, as a share of the whole way; 0 turns it
+            off.
+        discount: The discount per environment step that lent progress assumes (that of the learner).
+        keeps_progress: Whether progress is paid for as it is made, and kept. Otherwise it is lent, and paid back when
+            the episode ends or little by little: potential-based shaping, under which the best policy stays the best,
+            but a learner that values states right sees nothing in it.
     """
 
     switch_weight: float = 0.5
@@ -139,10 +144,15 @@ class RewardConfig(_Checked):
     gold_weight: float = 0.0
     shaping_weight: float = 1.0
     discount: float = 0.99
+    keeps_progress: bool = True
 
     def __post_init__(self) -> None:
+        keeps = self.keeps_progress
+        _require(isinstance(keeps, bool), "reward.keeps_progress", keeps, "true or false")
         for entry in dataclasses.fields(self):
             value = getattr(self, entry.name)
+            if entry.name == "keeps_progress":
+                continue
             _require(
                 isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e6,
                 f"reward.{entry.name}",

@@ -42,6 +42,7 @@ def settings() -> Any:
 def train_flat(steps: int) -> dict[str, Any]:
     """The trainer's own loop."""
     from npp_env.learning.algorithms import make_algorithm
+    from npp_env.level.heap import return_free_memory
     from npp_env.profiling import MemoryTracker
 
     algorithm = make_algorithm(settings())
@@ -52,6 +53,7 @@ def train_flat(steps: int) -> dict[str, Any]:
         speed.begin()
         algorithm.iterate()
         speed.note(bench.steps, bench.profile.cpu_seconds.get("label", 0.0))
+        return_free_memory()  # what the allocator holds for later is no growth, and wanders
         bench.tracker.on_step(bench.steps)
     return summary(bench.tracker, speed)
 
@@ -64,6 +66,7 @@ def train_leaky(steps: int) -> dict[str, Any]:
     from npp_env.learning.algorithms import make_algorithm
     from npp_env.learning.networks import masked_log_probabilities
     from npp_env.learning.teacher import NO_ANSWER
+    from npp_env.level.heap import return_free_memory
     from npp_env.profiling import MemoryTracker
 
     algorithm: Any = make_algorithm(settings())
@@ -100,6 +103,7 @@ def train_leaky(steps: int) -> dict[str, Any]:
                 optimizer.step()
                 history.append(loss)
         speed.note(bench.steps, labelling)
+        return_free_memory()
         tracker.on_step(bench.steps)
     return summary(tracker, speed)
 

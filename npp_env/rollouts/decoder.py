@@ -15,6 +15,7 @@ from npp_env.errors import ConfigError, NppError, StateError
 from npp_env.level.cache import LevelCache, cache_in
 from npp_env.level.level_set import LevelSet, LevelSource
 from npp_env.observe.buffers import ObservationLayout, as_rows
+from npp_env.observe.spec import ROWS
 from npp_env.observe.state_row import STATE_ROW
 from npp_env.rollouts.arrange import level_numbers, places_for
 from npp_env.rollouts.decode_rows import TAG, RowDecoder
@@ -23,7 +24,7 @@ from npp_env.runtime.level_resources import LevelLoader, largest_state_bytes
 from npp_env.runtime.thread_pool import ThreadPool
 from npp_env.sim.turn import Turn
 
-DEFAULT_KEPT_SOURCES = 128
+_KEPT_PER_LEVEL, _MOST_KEPT, _KEPT_OF_ENDLESS, _KEPT_GRAPHS = 8, 4096, 512, 128
 
 
 class DecodedBatch(Mapping[str, NDArray[Any]]):
@@ -89,7 +90,9 @@ class ObservationDecoder:
         num_threads: Threads that share the work; the results do not depend on their number.
         blank_rows: Whether a row of zeros, which frame stackers put before the first observation, is decoded to
             zeros instead of being an error.
-        kept_sources: How many levels, each in one door configuration, stay loaded from batch to batch.
+        kept_sources: How many levels, each in one door configuration, stay loaded from batch to batch. By default as
+            many as a set with an end is likely to need, so that no minibatch loads levels anew: eight for each level,
+            at most 4,096; 512 of endless sets, 128 where graphs are decoded, which are large.
         cache: Where the artifacts of levels are kept; that of the configuration by default.
 
     Attributes:
@@ -115,10 +118,13 @@ class ObservationDecoder:
         keys: tuple[str, ...] | None = None,
         num_threads: int = 1,
         blank_rows: bool = False,
-        kept_sources: int = DEFAULT_KEPT_SOURCES,
+        kept_sources: int | None = None,
         cache: LevelCache | None = None,
     ) -> None:
-        for name, value in (("num_threads", num_threads), ("kept_sources", kept_sources)):
+        for name, value in (
+            ("num_threads", num_threads),
+            ("kept_sources", 1 if kept_sources is None else kept_sources),
+        ):
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ConfigError(f"{name} is {value!r}; it must be a whole number, at least 1")
         self.config = resolve_config(config)
@@ -128,8 +134,15 @@ class ObservationDecoder:
         self.keys = self.config.observation.keys
         self.num_threads = int(num_threads)
         self.blank_rows = bool(blank_rows)
-        self.kept_sources = int(kept_sources)
+        self.kept_sources = self._likely_sources() if kept_sources is None else int(kept_sources)
         self._build(cache_in(self.config.cache_directory) if cache is None else cache)
+
+    def _likely_sources(self) -> int:
+        if any(ROWS[key].padded_axis is not None for key in self.keys):
+            return _KEPT_GRAPHS
+        if not self.levels.is_finite:
+            return _KEPT_OF_ENDLESS
+        return min(_KEPT_PER_LEVEL * len(self.levels), _MOST_KEPT)
 
     def _build(self, cache: LevelCache) -> None:
         self.layout = ObservationLayout(self.keys, "dict", self.config.capacity)

@@ -60,12 +60,6 @@ def test_compressed_rewards_come_back_and_small_ones_keep_their_order_of_size():
     assert compressed(torch.tensor(2.0)) < 40 * small[1]
 
 
-def test_a_win_shows_in_the_step_that_brings_it_unless_one_wants_it_otherwise():
-    assert WorldModel(settings_of()).bench.config.reward.exit_weight == 2
-    plain = TrainSettings(**SMALL, algo_options=OPTIONS, environment={"reward": {"exit_weight": 1.0}})
-    assert WorldModel(plain).bench.config.reward.exit_weight == 1
-
-
 def test_errors_of_the_place_cost_more_than_others():
     network = WorldModel(settings_of()).network
     assert len(network.importance) == network.decoder[-1].out_features

@@ -19,10 +19,10 @@ WEIGHT = 1.5
 NO_EVENTS = {"switch_weight": 0, "exit_weight": 0, "death_weight": 0, "time_weight": 0, "gold_weight": 0}
 
 
-def make_env(level, discount=0.97, frame_skip=4, limit=None, weight=WEIGHT):
+def make_env(level, discount=0.97, frame_skip=4, limit=None, weight=WEIGHT, keeps=False):
     return NppEnv(
         levels=[level],
-        reward={**NO_EVENTS, "shaping_weight": weight, "discount": discount},
+        reward={**NO_EVENTS, "shaping_weight": weight, "discount": discount, "keeps_progress": keeps},
         frame_skip=frame_skip,
         max_episode_frames=limit,
     )
@@ -37,7 +37,7 @@ def check_step(reward, before, after, discount, weight=WEIGHT):
     assert min(abs(reward - term) for term in terms) < 1e-9, (reward, terms)
 
 
-def play(env, level, actions, discount=0.97):
+def play(env, level, actions, discount=0.97, keeps=False):
     """Compare every step; returns the rewards and how it ended."""
     env.reset(seed=0)
     before = permitted(level, state_of(env))
@@ -45,7 +45,10 @@ def play(env, level, actions, discount=0.97):
     for action in actions:
         _, reward, terminated, truncated, info = env.step(action)
         after = permitted(level, state_of(env), terminated)
-        check_step(reward, before, after, discount)
+        if keeps and terminated:
+            assert reward == 0
+        else:
+            check_step(reward, before, after, 1.0 if keeps else discount)
         before = after
         rewards.append(reward)
         if terminated or truncated:
@@ -141,6 +144,29 @@ def test_a_won_episode_telescopes(discount):
     assert max(abs(reward) for reward in rewards[:-1]) < 0.2
 
 
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_kept_progress_is_worth_how_far_the_ninja_came(discount):
+    env = make_env(CORRIDOR, discount, keeps=True)
+    rewards, outcome = play(env, CORRIDOR, [RIGHT] * 200, keeps=True)
+    assert outcome is Outcome.WON
+    first = 1 - (math.sqrt(18**2 + 2**2) + 144 + 18.109375 + 240.21875) / 414.328125
+    # The last step, which wins, pays nothing of this kind; before it the ninja was a step away from the exit.
+    assert 1.5 * (1 - first) - 0.2 < sum(rewards) < 1.5 * (1 - first)
+    assert rewards[-1] == 0
+    assert min(rewards) > -0.05
+
+
+def test_kept_progress_stays_after_death_and_after_the_time():
+    level = load_shipped("mines/first_mines")
+    rewards, outcome = play(make_env(level, keeps=True), level, [RIGHT, 5, 5, 3] * 100, keeps=True)
+    assert outcome is Outcome.DIED
+    assert rewards[-1] == 0
+    assert sum(rewards) > 0.1
+    rewards, outcome = play(make_env(CORRIDOR, limit=40, keeps=True), CORRIDOR, [RIGHT] * 100, keeps=True)
+    assert outcome is Outcome.OUT_OF_TIME
+    assert rewards[-1] > 0
+
+
 def test_key_door_switch_and_back():
     """The plan over the key is known from the start, and no door makes a jump of more than a few pixels."""
     level = vault()
@@ -188,11 +214,12 @@ def test_running_out_of_time_does_not():
     assert all(abs(reward) < 0.2 for reward in rewards)
 
 
+@pytest.mark.parametrize("keeps", [False, True])
 @pytest.mark.parametrize("name", ["doors/two_keys", "doors/safe", "one_ways/cage", "several_exits"])
-def test_play(name):
+def test_play(name, keeps):
     level = cave(33, exits=3, locked=1, traps=0, one_ways=3) if name == "several_exits" else load_shipped(name)
     actions = np.random.default_rng(len(name)).choice(6, 60, p=[0.1, 0.1, 0.3, 0.1, 0.1, 0.3])
-    rewards, _ = play(make_env(level), level, np.repeat(actions, 3))
+    rewards, _ = play(make_env(level, keeps=keeps), level, np.repeat(actions, 3), keeps=keeps)
     assert np.count_nonzero(rewards) > 10
 
 
@@ -211,9 +238,8 @@ def test_the_weight_scales_and_zero_turns_it_off():
 def test_a_vector_environment_pays_the_same():
     """Every environment by itself, over doors and the ends of episodes; the step that begins the next one pays 0."""
     levels = [CORRIDOR, vault(), cave(33, exits=3, locked=1, traps=0, one_ways=3)]
-    env = NppVectorEnv(
-        4, levels=levels, reward={**NO_EVENTS, "shaping_weight": WEIGHT, "discount": 0.95}, max_episode_frames=240
-    )
+    reward = {**NO_EVENTS, "shaping_weight": WEIGHT, "discount": 0.95, "keeps_progress": False}
+    env = NppVectorEnv(4, levels=levels, reward=reward, max_episode_frames=240)
     _, info = env.reset(seed=2)
 
     def level_of(i):

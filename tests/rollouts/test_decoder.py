@@ -330,6 +330,36 @@ def test_sampling_allocates_nothing_after_the_first_minibatch():
     assert after - before < 4_000
 
 
+def test_no_batch_loads_levels_anew_that_the_set_has(monkeypatch):
+    """A rollout on many levels: what one minibatch has loaded serves the next."""
+    levels = "generated:corridors?seeds=0-299"
+    envs = NppVectorEnv(300, levels=levels, observation={"layout": "state"})
+    rows, _ = envs.reset(seed=0, options={"level": list(range(300))})
+    decoder = ObservationDecoder(envs.config, keys=("game_state", "spatial_context"))
+    first = decoder.decode(rows)
+    loads = []
+    monkeypatch.setattr(decoder._sources, "load", lambda *what: loads.append(what))
+    for _ in range(3):
+        again = decoder.decode(rows)
+    assert not loads
+    for key, array in first.items():
+        np.testing.assert_array_equal(array, again[key])
+
+
+@pytest.mark.parametrize(
+    ("levels", "keys", "kept"),
+    [
+        ("shipped:first_steps", ("game_state",), 48),
+        ("generated:corridors?seeds=0-999", ("game_state",), 4096),
+        ("generated:corridors", ("game_state",), 512),
+        ("shipped:first_steps", ("game_state", "graph_node_feats"), 128),
+    ],
+)
+def test_how_many_sources_are_kept_depends_on_the_set_and_on_graphs(levels, keys, kept):
+    assert ObservationDecoder(levels=levels, keys=keys).kept_sources == kept
+    assert ObservationDecoder(levels=levels, keys=keys, kept_sources=7).kept_sources == 7
+
+
 def test_the_number_of_kept_sources_is_bounded():
     levels = [random_level(seed) for seed in range(9)]
     states, expected, config = play(levels, 13, 3, num_envs=24, keys=DEFAULT_KEYS)

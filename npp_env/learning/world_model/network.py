@@ -73,10 +73,7 @@ class WorldModelNetwork(nn.Module):
         classes: Classes of each group.
     """
 
-    environment: Mapping[str, Any] = {
-        "observation": {"keys": VECTOR_KEYS, "max_entities": 4},
-        "reward": {"exit_weight": 2.0},
-    }
+    environment: Mapping[str, Any] = {"observation": {"keys": VECTOR_KEYS, "max_entities": 4}}
     raw_keys: tuple[str, ...] = ()
     policy_class = "npp_env.learning.world_model.policy:WorldModelPolicy"
 

@@ -11,6 +11,30 @@ REWARD = "npp_env/runtime/reward.pxd"
 
 FAULTS = [
     Fault(
+        "kept-progress-backwards",
+        REWARD,
+        "weights.shaping_weight * (after - before)",
+        "weights.shaping_weight * (before - after)",
+        "shaping",
+        "sign",
+    ),
+    Fault(
+        "kept-progress-of-the-end",
+        REWARD,
+        "return 0.0 if terminated else weights.shaping_weight",
+        "return weights.shaping_weight",
+        "shaping",
+        "dropped-condition",
+    ),
+    Fault(
+        "progress-lent-instead-of-kept",
+        REWARD,
+        "if weights.keeps_progress:",
+        "if not weights.keeps_progress:",
+        "shaping",
+        "sign",
+    ),
+    Fault(
         "discount-on-the-potential-before",
         REWARD,
         "(weights.discount * after - before)",
