@@ -19,6 +19,8 @@ with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
     import torch
 
 _IMAGINED_ROLLOUTS = 8
+_VELOCITY, _VELOCITY_UNIT = slice(4, 6), 12.0
+"""Where `game_state`, the first of what is decoded, has the velocity, and in which unit (px per tick)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,8 @@ def prediction_errors(
 ) -> PredictionErrors:
     """Compare open-loop predictions with what happened.
 
-    The model sees the first half of each sequence, then predicts from the actions alone. Sequences in which an episode
-    ends within the predicted steps are left out.
+    The model sees the first half of each sequence, then predicts from the actions alone: the mean of several imagined
+    futures. Sequences in which an episode ends within the predicted steps are left out.
 
     Args:
         network: The model.
@@ -56,9 +58,11 @@ def prediction_errors(
     """
     length, count = sequences.actions.shape
     seen = min(length // 2, length - steps)
-    with torch.no_grad():
-        moved = _open_loop(network, sequences, vectors.view(length, count, -1)[:seen], steps, seed)
     values = places_and_velocities(sequences.rows, length)
+    with torch.no_grad():
+        moved = _open_loop(
+            network, sequences, vectors.view(length, count, -1)[:seen], steps, values[seen - 1, :, 2:], seed
+        )
     whole = ~sequences.first[seen : seen + steps].any(axis=0)
     last, later = values[seen - 1][whole], values[seen - 1 + steps][whole]
     predicted = moved[whole] * np.array([DISPLACEMENT_PX, DISPLACEMENT_PX, 1, 1])
@@ -77,18 +81,33 @@ def prediction_errors(
 
 
 def _open_loop(
-    network: WorldModelNetwork, sequences: Sequences, seen: Any, steps: int, seed: int
-) -> NDArray[np.float32]:
-    """The motion (n, 4) that the model foresees for so many steps after the observations that it saw."""
+    network: WorldModelNetwork,
+    sequences: Sequences,
+    seen: Any,
+    steps: int,
+    velocities: NDArray[np.float64],
+    seed: int,
+) -> NDArray[np.float64]:
+    """The motion (n, 4) that the model foresees for so many steps after the observations that it saw.
+
+    Changes of velocity add up for one step only: beyond that their errors would, and the velocity that is decoded where
+    the model believes to be, minus the last one, is nearer.
+    """
     generator = torch.Generator().manual_seed(seed)
     actions = one_hot_actions(torch.from_numpy(sequences.actions))
-    state = _state_after(network, sequences, seen, generator)
-    moved = torch.zeros(actions.shape[1], 4)
-    for t in range(len(seen) - 1, len(seen) - 1 + steps):
-        moved += network.motion(torch.cat([state.features(), actions[t]], dim=-1))
-        memory = network.advance(state, actions[t])
-        state = ModelState(memory, network.draw(network.prior_logits(memory), generator))
-    found: NDArray[np.float32] = moved.numpy()
+    found = np.zeros((actions.shape[1], 4))
+    for _ in range(_IMAGINED_ROLLOUTS):
+        state = _state_after(network, sequences, seen, generator)
+        moved = torch.zeros(actions.shape[1], 4)
+        for t in range(len(seen) - 1, len(seen) - 1 + steps):
+            moved += network.motion(torch.cat([state.features(), actions[t]], dim=-1))
+            memory = network.advance(state, actions[t])
+            state = ModelState(memory, network.draw(network.prior_logits(memory), generator))
+        future = moved.numpy().astype(np.float64)
+        if steps > 1:
+            decoded = network.decoder(state.features())[:, _VELOCITY].numpy()
+            future[:, 2:] = decoded * _VELOCITY_UNIT - velocities
+        found += future / _IMAGINED_ROLLOUTS
     return found
 
 
