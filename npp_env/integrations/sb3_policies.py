@@ -26,7 +26,7 @@ with requires("sb3-contrib", __name__, "pip install 'npp_env[sb3]'"):
 
 def observation_of(network: str) -> dict[str, Any]:
     """What a network wants to see, as `observation=` of an environment."""
-    return dict(network_class(network).observation)
+    return dict(network_class(network).environment["observation"])
 
 
 class NetworkPolicy(MaskableActorCriticPolicy):
@@ -103,7 +103,7 @@ class NetworkPolicy(MaskableActorCriticPolicy):
 
 
 def _config_of(space: gym.spaces.Space[Any], network: str) -> EnvironmentConfig:
-    wanted = network_class(network).observation["keys"]
+    wanted = network_class(network).environment["observation"]["keys"]
     if not isinstance(space, gym.spaces.Dict) or set(space.spaces) != set(wanted):
         found = ", ".join(space.spaces) if isinstance(space, gym.spaces.Dict) else str(space)
         raise ConfigError(

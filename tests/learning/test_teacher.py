@@ -226,9 +226,17 @@ def test_the_table_keeps_the_last_answer_of_every_key_that_it_has(rounds):
     got = table.get(keys)
     known = got != NO_ANSWER
     assert [wanted[int(key)] for key in keys[known]] == got[known].tolist()
-    # Of some hundred keys in a thousand places, all but a few are there.
-    assert known.sum() >= 0.97 * len(keys)
+    # Four keys have room where their lowest bits lead them.
+    places = np.unique(keys & np.uint64(255), return_counts=True)[1]
+    assert known.sum() >= np.minimum(places, 4).sum()
     assert table.get(keys + np.uint64(1))[~np.isin(keys + np.uint64(1), keys)].max(initial=-1) == NO_ANSWER
+
+
+def test_the_table_has_nearly_all_of_some_hundred_keys_in_a_thousand_places():
+    table = AnswerTable(1 << 10)
+    keys = np.random.default_rng(0).integers(0, 2**64, 250, np.uint64)
+    table.put(keys, np.zeros(250, np.int8))
+    assert (table.get(keys) == 0).mean() >= 0.97
 
 
 def test_a_teacher_that_is_restored_answers_as_the_first_goes_on_to():
