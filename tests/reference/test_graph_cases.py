@@ -99,11 +99,12 @@ def test_the_next_hop_is_the_key_where_it_is_in_touch():
     assert any(halves_match(found, row).all() for row in rows_of(level, env))
 
 
-def test_where_only_the_spawn_has_no_way_there_is_no_potential():
+@pytest.mark.parametrize("keeps", [False, True])
+def test_where_only_the_spawn_has_no_way_there_is_no_potential(keeps):
     tiles = np.ones((23, 42), np.uint8)
     tiles[3, 1:20] = tiles[9, 1:20] = 0
     level = Level.from_parts(tiles, [[0, 20, 18, 0, 0], [3, 60, 42, 0, 0], [4, 40, 42, 0, 0]])
-    env, state = start(level)
+    env, state = start(level, reward={"keeps_progress": keeps})
     put(env, changed_state(level, state, 150.0, 254.0))
     found = observed(env, KEY)
     assert found[8] == found[9] == 1

@@ -128,9 +128,11 @@ def test_defaults():
     assert [env.step(0)[1] for _ in range(3)] == [0, 0, 0]
 
 
-def test_nothing_is_paid_after_the_end_with_shaping():
+@pytest.mark.parametrize("keeps", [False, True])
+def test_nothing_is_paid_after_the_end_with_shaping(keeps):
     for records in ([MINE], [EXIT, SWITCH]):
-        env = NppEnv(levels=[hall(records)], reward={"shaping_weight": 1.0, "time_weight": -1})
+        reward = {"shaping_weight": 1.0, "time_weight": -1, "keeps_progress": keeps}
+        env = NppEnv(levels=[hall(records)], reward=reward)
         env.reset(seed=0)
         _, first, terminated, _, info = env.step(0)
         assert terminated
