@@ -29,7 +29,7 @@ KEPT_OBSERVATIONS = 2
 def read_memory() -> PageMemory:
     """Memory of this process after a collection; USS and PSS without the code of libraries."""
     gc.collect()
-    uss = pss = rss = 0
+    uss = pss = rss = dirty = 0
     counted = True
     with open("/proc/self/smaps", encoding="utf-8") as file:
         for line in file:
@@ -42,7 +42,8 @@ def read_memory() -> PageMemory:
                 pss += int(rest[0])
             elif name.startswith("Private_") and counted:
                 uss += int(rest[0])
-    return PageMemory(1024 * rss, 1024 * uss, 1024 * pss)
+                dirty += int(rest[0]) if name == "Private_Dirty:" else 0
+    return PageMemory(1024 * rss, 1024 * uss, 1024 * pss, 1024 * dirty)
 
 
 def read_baseline() -> PageMemory:
@@ -206,11 +207,11 @@ def _forget_levels() -> None:
     from npp_env.observe import path_handles
 
     class PrivateCache(cache.LevelCache):
-        def _open_or_build(self, *arguments: Any) -> tuple[Any, bool, bool]:
-            array, _, built = super()._open_or_build(*arguments)
+        def _open_or_build(self, *arguments: Any) -> tuple[Any, bool]:
+            array, built = super()._open_or_build(*arguments)
             private = np.array(array)
             private.setflags(write=False)
-            return private, False, built
+            return private, built
 
     cache._by_directory.clear()
     cache._by_directory[None] = PrivateCache()
