@@ -39,12 +39,6 @@ def check_graph(numbers: list[int], arrays: Mapping[str, NDArray[Any]]) -> None:
         require(arrays[name].size == doors, name)
     check_range("node_x", arrays["node_x"], 0, _FARTHEST_PX)
     check_range("node_y", arrays["node_y"], 0, _FARTHEST_PX)
-    places = arrays["place_x"].size
-    for axis in ("x", "y"):
-        require(arrays[f"place_{axis}"].size == places, f"place_{axis}")
-        require(arrays[f"place_of_{axis}"].size == (nodes if places else 0), f"place_of_{axis}")
-        check_range(f"place_{axis}", arrays[f"place_{axis}"], 0, _FARTHEST_PX)
-        check_range(f"place_of_{axis}", arrays[f"place_of_{axis}"], 0, places - 1)
     check_range("node_kind", arrays["node_kind"], 0, max(NodeKind))
     check_range("node_entity", arrays["node_entity"], -1, MAX_RECORDS - 1)
 
