@@ -104,7 +104,8 @@ class OpenFile:
     def release_pages(self, start: int, end: int) -> None:
         """Let go of pages that were looked at; those looked at again come back from the page cache.
 
-        The checksum reads all of a section, of which an environment may need a third.
+        Checksums and checks read all of a section, of which an environment may need a third, and the system maps what
+        lies around a page along with it, other sections too.
         """
 
 

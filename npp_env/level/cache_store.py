@@ -228,7 +228,7 @@ class ArtifactStore:
         array = file.array(section.dtype, section.shape, section.start)
         if check is not None:
             check(array)
-        file.release_pages(section.start, section.end)
+        file.release_pages(0, file.size)
         return array
 
     def _write(self, path: str, level_hash: str, new: list[_Part]) -> bool:
