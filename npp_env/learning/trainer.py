@@ -54,10 +54,12 @@ class Limits:
     Attributes:
         steps: After so many environment steps; None for the end of the schedule, or of the time if one is given.
         seconds: After so much time of training.
+        success: Once this share of the latest episodes is won, the mean over levels.
     """
 
     steps: int | None = None
     seconds: float | None = None
+    success: float | None = None
 
 
 class Trainer:
@@ -143,8 +145,11 @@ class Trainer:
         return getattr(self.algorithm, "checkpoint_seconds", SECONDS_BETWEEN_CHECKPOINTS)
 
     def _is_over(self, limits: Limits) -> bool:
-        steps = self.algorithm.bench.steps
+        bench = self.algorithm.bench
+        steps = bench.steps
         if limits.seconds is not None and self._seconds >= limits.seconds:
+            return True
+        if limits.success is not None and bench.statistics.summary()["success"] >= limits.success:
             return True
         if limits.steps is not None:
             return steps >= limits.steps

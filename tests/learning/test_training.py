@@ -143,6 +143,17 @@ def test_it_learns_to_walk(tmp_path):
     assert curve[-1]["success"] > 0.1
 
 
+def test_it_can_end_at_a_share_of_wins(tmp_path):
+    options = {"minibatch": 256, "epochs": 4}
+    settings = TrainSettings(task="shipped:first_steps/walk", num_envs=32, total_steps=80_000, algo_options=options)
+    trainer = Trainer(tmp_path / "run", settings)
+    trainer.run(Limits(success=0.05))
+    *before, last = trainer.folder.curve()
+    assert last["success"] >= 0.05 and last["steps"] < 80_000
+    assert before and all(row["success"] < 0.05 for row in before)
+    assert (tmp_path / "run" / "model.nppmodel").exists()
+
+
 def test_a_model_plays_as_it_was_trained(tmp_path):
     trainer = Trainer(tmp_path, TrainSettings(**SMALL))
     trainer.run(Limits(steps=512))
