@@ -37,6 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("task", nargs="*", metavar="TASK", help="levels to learn, such as shipped:first_steps (the default)")
     add("--out", type=Path, required=True, metavar="RUN", help="folder of the run")
     add("--minutes", type=number(0, 1e6), metavar="N", help="train for so long, and plan the schedules for it")
+    help_text = "let --minutes count time of the processor, which other work on the machine changes little"
+    add("--processor-time", action="store_true", help=help_text)
     add("--steps", type=whole_number(1), metavar="N", help="train for so many environment steps instead")
     help_text = "stop earlier, once this share of the latest episodes is won, the mean over levels, such as 0.95"
     add("--until", type=number(0, 1), metavar="SHARE", help=help_text)
@@ -93,7 +95,7 @@ def _train(args: argparse.Namespace, trainer: Trainer) -> int:
 
     seconds = None if args.minutes is None else args.minutes * 60
     line = ProgressLine(not args.no_progress)
-    trainer.run(Limits(args.steps, seconds, args.until), line.show)
+    trainer.run(Limits(args.steps, seconds, args.processor_time, args.until), line.show)
     line.end()
     if trainer.interrupted:
         complain(f"npp-env train: interrupted; go on with --resume --out {args.out}")

@@ -35,6 +35,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
         teacher_until: Share of the schedule after which it begins none.
         led_share: It leads an episode for up to this share of its own way through the level.
         ticks_per_state: Its look-ahead.
+        second_tries: As in PPO; the teacher leads to where it is needed.
     """
 
     clone_updates: int = 2000
@@ -45,6 +46,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
     teacher_until: float = 0.7
     led_share: float = 1.0
     ticks_per_state: int = 20_000
+    second_tries: float = 0.0
 
     def __post_init__(self) -> None:
         # The class that `slots=True` makes is not the one that a bare `super()` would mean.

@@ -65,7 +65,7 @@ class Cloner:
     def __init__(self, bench: Workbench, options: Any) -> None:
         self.bench, self.options = bench, options
         self.store = LabelStore(options.capacity, bench.decoder.row_bytes, options.minibatch)
-        self.optimizer = torch.optim.Adam(bench.network.parameters(), lr=options.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(bench.network.parameters(), lr=options.learning_rate, eps=1e-5, fused=True)
         self._labels = torch.from_numpy(self.store.labels)
 
     def fill(self) -> None:

@@ -37,6 +37,7 @@ class PPOOptions:
         clip: How far the ratio of probabilities may move.
         value_weight: Weight of the value loss.
         most_gradient: Largest norm of a gradient.
+        second_tries: Share of the deaths after which the episode goes on from a moment before, of the same rollout.
     """
 
     num_steps: int = 64
@@ -51,12 +52,13 @@ class PPOOptions:
     clip: float = 0.2
     value_weight: float = 0.5
     most_gradient: float = 0.5
+    second_tries: float = 0.5
 
     def __post_init__(self) -> None:
         for name in ("num_steps", "minibatch", "epochs"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        for name in ("discount", "gae_lambda", "final_rate", "final_entropy"):
+        for name in ("discount", "gae_lambda", "final_rate", "final_entropy", "second_tries"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must lie between 0 and 1")
 
@@ -89,7 +91,9 @@ class PPO:
         size = options.num_steps * settings.num_envs
         most_rows = max(min(options.minibatch, size), most_rows)
         self.bench = Workbench(settings, options.discount, most_rows, envs_here)
-        self.optimizer = torch.optim.Adam(self.bench.network.parameters(), lr=options.learning_rate, eps=1e-5)
+        self.optimizer = torch.optim.Adam(
+            self.bench.network.parameters(), lr=options.learning_rate, eps=1e-5, fused=True
+        )
         self.scale = ValueScale()
         shape = (options.num_steps, settings.num_envs)
         self.store: StateRows = StateStore(*shape, self.bench.decoder.row_bytes)
@@ -98,6 +102,7 @@ class PPO:
         self.log_probabilities, self.rewards, self.advantages = (np.zeros(shape, np.float32) for _ in range(3))
         self.values = np.zeros((options.num_steps + 1, settings.num_envs), np.float32)
         self.ended = np.zeros(shape, np.bool_)
+        self._begun = np.zeros(settings.num_envs, np.int64)  # since which step of the rollout each episode goes on
 
     def iterate(self) -> dict[str, float]:
         """One rollout and what is learned from it."""
@@ -114,6 +119,7 @@ class PPO:
         bench, store = self.bench, self.store
         assert isinstance(store, StateStore)
         store.clear()
+        self._begun[:] = 0
         for t in range(self.options.num_steps):
             store[t] = bench.rows
             output, masks = bench.judge(bench.rows)
@@ -127,10 +133,24 @@ class PPO:
             if step.last_rows is not None:
                 # Time is no end of the world: what would have come is what the value says.
                 self.rewards[t, step.truncated] += self.options.discount * self._values_of(step.last_rows)
+            if self.options.second_tries:
+                self._try_again(t, np.flatnonzero(step.died))
+            self._begun[self.ended[t]] = t + 1
         self.values[-1] = self._values_of(bench.rows)
         advantages_of(
             self.rewards, self.values, self.ended, self.options.discount, self.options.gae_lambda, self.advantages
         )
+
+    def _try_again(self, t: int, died: NDArray[np.int64]) -> None:
+        """Let some of the episodes that ended in step t go on from an earlier moment of this rollout."""
+        chances = self.bench.random.random((2, len(died)))
+        played = t + 1 - self._begun[died]
+        again = chances[0] < self.options.second_tries
+        moments = t - (chances[1] * played).astype(np.int64)
+        envs = died[again]
+        if len(envs):
+            assert isinstance(self.store, StateStore)
+            self.bench.go_back(envs, self.store.take(moments[again], envs))
 
     def choose(self, t: int, log_probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """What is done in step t of a rollout; the policy's own choice."""

@@ -29,7 +29,7 @@ ITERATIONS_BETWEEN_RETURNS = 16
 """After so many, players and learner give free memory back to the system."""
 EPISODE_KEYS = ("level", "outcome", "episode_return", "episode_steps")
 ShardState = Mapping[str, NDArray[Any]]
-"""Where a shard stands: `states` and `lengths` of its saved environments; empty before its beginning."""
+"""Where a shard stands: what `Workbench.env_states` gives of its environments; empty before its beginning."""
 ShardRollout = Mapping[str, NDArray[Any]]
 """What a shard of n environments gave in T steps.
 
@@ -116,10 +116,10 @@ class ShardPlayer:
         if not state:
             # Together the shards begin as one whole of so many environments would.
             first = int(np.random.SeedSequence(self._settings.seed).generate_state(3)[2] % 2**31)
+            self._ppo.bench.repeated[:] = False
             self._ppo.bench.rows = envs.reset(seed=first + shard * envs.num_envs)[0]
         elif at != (shard, order.iteration - 1):
-            ends = np.cumsum(state["lengths"])
-            envs.set_state([part.tobytes() for part in np.split(state["states"], ends[:-1])])
+            self._ppo.bench.set_env_states(state)
             self._ppo.bench.rows = envs.observe()[0]
         if isinstance(envs.sampling, SuccessSampling) and order.sampling is not None:
             envs.sampling.set_state(order.sampling)

@@ -54,11 +54,13 @@ class Limits:
     Attributes:
         steps: After so many environment steps; None for the end of the schedule, or of the time if one is given.
         seconds: After so much time of training.
+        processor_time: Whether that is time of the processor rather than of the clock on the wall.
         success: Once this share of the latest episodes is won, the mean over levels.
     """
 
     steps: int | None = None
     seconds: float | None = None
+    processor_time: bool = False
     success: float | None = None
 
 
@@ -147,13 +149,17 @@ class Trainer:
     def _is_over(self, limits: Limits) -> bool:
         bench = self.algorithm.bench
         steps = bench.steps
-        if limits.seconds is not None and self._seconds >= limits.seconds:
+        if limits.seconds is not None and self._seconds_of(limits) >= limits.seconds:
             return True
         if limits.success is not None and bench.statistics.summary()["success"] >= limits.success:
             return True
         if limits.steps is not None:
             return steps >= limits.steps
         return limits.seconds is None and steps >= self.settings.total_steps
+
+    def _seconds_of(self, limits: Limits) -> float:
+        """Time of training so far, as the limits count it."""
+        return self._cpu_seconds if limits.processor_time else self._seconds
 
     def _iterate(self, limits: Limits) -> Progress:
         bench = self.algorithm.bench
@@ -195,7 +201,7 @@ class Trainer:
         by_steps = max(wanted - steps, 0) * self._seconds / steps
         if limits.seconds is None:
             return by_steps
-        by_time = max(limits.seconds - self._seconds, 0.0)
+        by_time = max(limits.seconds - self._seconds_of(limits), 0.0)
         return by_time if limits.steps is None else min(by_steps, by_time)
 
     def save(self) -> None:

@@ -17,6 +17,7 @@ from npp_env.learning.time_profile import TimeProfile
 from npp_env.profiling.tracker import MemoryTracker
 from npp_env.rollouts.decoder import ObservationDecoder
 from npp_env.runtime.success_sampling import SuccessSampling
+from npp_env.sim.outcome import Outcome
 from npp_env.vector import NppVectorEnv
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
@@ -33,12 +34,14 @@ class Step(NamedTuple):
         rewards: float64 (num_envs,).
         terminated: bool (num_envs,).
         truncated: bool (num_envs,).
+        died: bool (num_envs,), of which episodes the ninja's death was the end.
         last_rows: uint8 (k, row_bytes), the last states of the k truncated episodes, in order.
     """
 
     rewards: NDArray[np.float64]
     terminated: NDArray[np.bool_]
     truncated: NDArray[np.bool_]
+    died: NDArray[np.bool_]
     last_rows: NDArray[np.uint8] | None
 
 
@@ -60,8 +63,9 @@ class Workbench:
         network: The policy.
         random: Where all chance comes from.
         rows: uint8 (num_envs, row_bytes), the present states; valid through the next step.
+        repeated: bool (num_envs,), whose episodes went back to an earlier moment.
         steps: Environment steps so far, all environments together.
-        on_episodes: Gets the episodes that end, as `EpisodeStatistics.add` takes them.
+        on_episodes: Gets the episodes that end, as `EpisodeStatistics.add` takes them, those that went back left out.
     """
 
     def __init__(self, settings: TrainSettings, discount: float, most_rows: int, num_envs: int | None = None) -> None:
@@ -85,6 +89,7 @@ class Workbench:
         self.network = make_network(settings.policy, self.config, settings.policy_options)
         self.random = np.random.default_rng(int(seeds[1]))
         self.rows: NDArray[np.uint8] = self.envs.reset(seed=int(seeds[2] % 2**31))[0]
+        self.repeated = np.zeros(num_envs, np.bool_)
         self.statistics = EpisodeStatistics(self.envs.num_levels)
         self.on_episodes = self.statistics.add
         self.profile = TimeProfile()
@@ -109,11 +114,27 @@ class Workbench:
             self.rows, rewards, terminated, truncated, info = self.envs.step(actions)
             self.steps += len(actions)
             last_rows = None
+            died = np.zeros(len(actions), np.bool_)
             if "final_info" in info:
-                self.on_episodes(info["final_info"], info["_final_info"])
+                final, ended = info["final_info"], info["_final_info"]
+                self.on_episodes(final, ended & ~self.repeated)
+                self.repeated[ended] = False
+                died[ended] = final["outcome"][ended] == Outcome.DIED
                 if truncated.any():
                     last_rows = np.stack(info["final_obs"][truncated].tolist())
-            return Step(rewards, terminated, truncated, last_rows)
+            return Step(rewards, terminated, truncated, died, last_rows)
+
+    def go_back(self, envs: NDArray[np.int64], rows: NDArray[np.uint8]) -> None:
+        """Let environments go on from earlier states; how these episodes end is not counted.
+
+        Args:
+            envs: Their numbers.
+            rows: uint8 (k, row_bytes), a state for each of them.
+        """
+        with self.profile.measure("collect"):
+            self.envs.set_state(list(rows), envs.tolist())
+            self.rows[envs] = rows
+            self.repeated[envs] = True
 
     def draw(self, log_probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """Actions at random, by the logarithms of their probabilities (n, 6)."""
@@ -133,9 +154,16 @@ class Workbench:
         }
 
     def env_states(self) -> dict[str, NDArray[Any]]:
-        """The states of all environments one behind the other, and how long each is; fresh arrays."""
+        """The states of all environments one behind the other, how long each is, and which went back; fresh arrays."""
         states = [np.frombuffer(state, np.uint8) for state in self.envs.get_state()]
-        return {"states": np.concatenate(states), "lengths": np.array([state.size for state in states])}
+        lengths = np.array([state.size for state in states])
+        return {"states": np.concatenate(states), "lengths": lengths, "repeated": self.repeated.copy()}
+
+    def set_env_states(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Put the environments where `env_states` found them; `rows` is left to the caller."""
+        ends = np.cumsum(arrays["lengths"])
+        self.envs.set_state([part.tobytes() for part in np.split(arrays["states"], ends[:-1])])
+        self.repeated[...] = arrays["repeated"]
 
     def header(self) -> dict[str, Any]:
         """The rest of it, for JSON."""
@@ -150,8 +178,7 @@ class Workbench:
         """
         try:
             self.network.load_state_dict(network_weights(arrays))
-            ends = np.cumsum(arrays["envs/lengths"])
-            self.envs.set_state([part.tobytes() for part in np.split(arrays["envs/states"], ends[:-1])])
+            self.set_env_states(part_of(arrays, "envs/"))
             self.rows = arrays["envs/rows"]
             for name in ("counts", "sums", "episodes"):
                 getattr(self.statistics, name)[...] = arrays[f"statistics/{name}"]
