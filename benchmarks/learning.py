@@ -32,8 +32,8 @@ TESTED_LEVELS = 200
 POINTS = 20
 """Of a curve that are kept."""
 GROUP_MINUTES, LONG_GROUP_MINUTES = 4, 10
-LONG_GROUPS = ("long_routes", "mixed")
-GENERATED_MINUTES = {"Easy": (20, 5), "Medium": (5, 5), "Hard": (5, 5)}
+LONG_GROUPS = ("gauss", "long_routes", "mixed", "one_ways")
+GENERATED_MINUTES = {"Easy": (20, 5), "Medium": (3, 3), "Hard": (3, 3)}
 """Without and with a teacher."""
 MANY_LEVELS = "--num-envs 512 --option minibatch=1024 --option learning_rate=0.001 --policy-option width=256"
 
@@ -65,6 +65,8 @@ def trials() -> list[Trial]:
         if group != "first_steps":
             minutes = LONG_GROUP_MINUTES if group in LONG_GROUPS else GROUP_MINUTES
             rows.append(Trial(group, f"shipped:{group}", minutes, 5, until))
+        if group in ("long_routes", "mixed"):
+            rows.append(Trial(f"{group}, one try", f"shipped:{group}", minutes, 1, f"{until} --option second_tries=0"))
     many = f"{MANY_LEVELS} --sampling success"
     taught = f"--algo bc+ppo --option clone_updates=4000 --option capacity=131072 {many}"
     rows.append(Trial("all levels", "shipped:verified", 20, options=many))

@@ -92,6 +92,7 @@ def run_document(blocks: list[Block]) -> tuple[list[str], list[str]]:
                 "npp-env train": "import torch",
                 "leaky_loop": "import torch",
                 "evaluate baseline:first_steps": "import torch",
+                "evaluate baseline:all_levels": "import torch",
                 "npp-env demos": "import minari",
                 "--ray": "import ray",
             }

@@ -8,15 +8,21 @@ from npp_env.learning.model_file import shipped_models
 
 
 def test_they_are_small():
-    assert "first_steps" in shipped_models()
+    assert set(shipped_models()) == {"all_levels", "first_steps"}
     assert sum(path.stat().st_size for path in shipped_models().values()) <= 2_000_000
 
 
-def test_first_steps_wins_every_level_of_its_group():
+# Where a ninja passes a hazard by a hair, the last bits of a processor's arithmetic decide; 43 where it was trained.
+@pytest.mark.parametrize(
+    ("name", "levels", "episodes", "least_won"),
+    [("first_steps", "first_steps", 6, 6), ("all_levels", "verified", 75, 38)],
+)
+def test_they_win(name, levels, episodes, least_won):
     pytest.importorskip("torch")
     from npp_env.cli.policies import load_policy_argument
     from npp_env.evaluation.evaluate import EvaluationOptions, evaluate
 
-    policy = load_policy_argument("baseline:first_steps")
-    evaluation, _ = evaluate(policy, "shipped:first_steps", EvaluationOptions(record=False))
-    assert (evaluation.total.episodes, evaluation.total.won) == (6, 6)
+    policy = load_policy_argument(f"baseline:{name}")
+    evaluation, _ = evaluate(policy, f"shipped:{levels}", EvaluationOptions(record=False))
+    assert evaluation.total.episodes == episodes
+    assert evaluation.total.won >= least_won
