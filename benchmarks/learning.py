@@ -33,7 +33,7 @@ POINTS = 20
 """Of a curve that are kept."""
 GROUP_MINUTES, LONG_GROUP_MINUTES = 4, 10
 LONG_GROUPS = ("gauss", "long_routes", "mixed", "one_ways")
-GENERATED_MINUTES = {"Easy": (20, 5), "Medium": (3, 3), "Hard": (3, 3)}
+GENERATED_MINUTES = {"Easy": (20, 5), "Medium": (5, 5), "Hard": (5, 5)}
 """Without and with a teacher."""
 MANY_LEVELS = "--num-envs 512 --option minibatch=1024 --option learning_rate=0.001 --policy-option width=256"
 
