@@ -52,7 +52,7 @@ def draw_curves(folders: Sequence[Path], path: Path) -> None:
 
         matplotlib.use("Agg")
         from matplotlib import pyplot
-    figure, (left, right) = pyplot.subplots(1, 2, figsize=(9, 3.2), sharey=True)
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.2), sharey=True)
     for label, curves in seeds_by_label(folders).items():
         last = min(curve[-1]["steps"] for curve in curves)
         steps = np.linspace(max(curve[0]["steps"] for curve in curves), last, _POINTS)
@@ -64,7 +64,8 @@ def draw_curves(folders: Sequence[Path], path: Path) -> None:
             axes.fill_between(x, won.min(axis=0), won.max(axis=0), alpha=0.2)
     left.set(xlabel="million steps", ylabel="episodes won, %", ylim=(0, 101))
     right.set(xlabel="minutes of one core")
-    right.legend(fontsize=7, loc="lower right")
+    # Beside the curves: of many runs it would hide some of them.
+    right.legend(fontsize=7, loc="upper left", bbox_to_anchor=(1.02, 1.0), borderaxespad=0.0)
     for axes in (left, right):
         axes.grid(alpha=0.3)
     memory = io.BytesIO()
