@@ -102,7 +102,6 @@ class PPO:
         self.log_probabilities, self.rewards, self.advantages = (np.zeros(shape, np.float32) for _ in range(3))
         self.values = np.zeros((options.num_steps + 1, settings.num_envs), np.float32)
         self.ended = np.zeros(shape, np.bool_)
-        self._begun = np.zeros(settings.num_envs, np.int64)  # since which step of the rollout each episode goes on
 
     def iterate(self) -> dict[str, float]:
         """One rollout and what is learned from it."""
@@ -119,7 +118,7 @@ class PPO:
         bench, store = self.bench, self.store
         assert isinstance(store, StateStore)
         store.clear()
-        self._begun[:] = 0
+        begun = np.zeros(self.actions.shape[1], np.int64)  # since which step of the rollout each episode goes on
         for t in range(self.options.num_steps):
             store[t] = bench.rows
             output, masks = bench.judge(bench.rows)
@@ -134,23 +133,22 @@ class PPO:
                 # Time is no end of the world: what would have come is what the value says.
                 self.rewards[t, step.truncated] += self.options.discount * self._values_of(step.last_rows)
             if self.options.second_tries:
-                self._try_again(t, np.flatnonzero(step.died))
-            self._begun[self.ended[t]] = t + 1
+                self._try_again(store, t, np.flatnonzero(step.died), begun)
+            begun[self.ended[t]] = t + 1
         self.values[-1] = self._values_of(bench.rows)
         advantages_of(
             self.rewards, self.values, self.ended, self.options.discount, self.options.gae_lambda, self.advantages
         )
 
-    def _try_again(self, t: int, died: NDArray[np.int64]) -> None:
+    def _try_again(self, store: StateStore, t: int, died: NDArray[np.int64], begun: NDArray[np.int64]) -> None:
         """Let some of the episodes that ended in step t go on from an earlier moment of this rollout."""
         chances = self.bench.random.random((2, len(died)))
-        played = t + 1 - self._begun[died]
+        played = t + 1 - begun[died]
         again = chances[0] < self.options.second_tries
         moments = t - (chances[1] * played).astype(np.int64)
         envs = died[again]
         if len(envs):
-            assert isinstance(self.store, StateStore)
-            self.bench.go_back(envs, self.store.take(moments[again], envs))
+            self.bench.go_back(envs, store.take(moments[again], envs))
 
     def choose(self, t: int, log_probabilities: NDArray[np.float32]) -> NDArray[np.int64]:
         """What is done in step t of a rollout; the policy's own choice."""
