@@ -14,6 +14,7 @@ from typing import Any
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, requires
 from npp_env.learning.networks import NUM_ACTIONS, VECTOR_KEYS, Output, layer
+from npp_env.learning.sides import Sides
 from npp_env.observe.spec import ENTITY_FIELDS, observation_spec
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
@@ -76,6 +77,7 @@ class AttentionNetwork(nn.Module):
         heads: Heads of attention.
         layers: How often the ninja looks, each time knowing what it saw before.
         attention_bonus: Weight of the entropy of attention beside that of actions in the bonus.
+        mirror: Whether it sees every situation with the next hop to the right; see `npp_env.learning.sides`.
     """
 
     environment: Mapping[str, Any] = {"observation": {"keys": VECTOR_KEYS, "max_entities": 10}}
@@ -89,8 +91,10 @@ class AttentionNetwork(nn.Module):
         heads: int = 4,
         layers: int = 1,
         attention_bonus: float = 0.1,
+        mirror: bool = True,
     ) -> None:
         super().__init__()
+        self.sides = Sides(tuple(key for key in VECTOR_KEYS if key != "action_mask")) if mirror else None
         self.attention_bonus = attention_bonus
         sizes = {key: observation_spec(key, config.capacity).size for key in (*_NINJA, "spatial_context")}
         self.ninja = layer(sum(sizes[key] for key in _NINJA), token_width)
@@ -106,6 +110,10 @@ class AttentionNetwork(nn.Module):
 
     def forward(self, observations: Mapping[str, Any]) -> Output:
         """See `npp_env.learning.networks`; the bonus is the weighted entropy of attention."""
+        return self.judge(observations) if self.sides is None else self.sides.judged(observations, self.judge)
+
+    def judge(self, observations: Mapping[str, Any]) -> Output:
+        """What it says of observations as they are."""
         tokens, present = self.tokens(observations)
         ninja = torch.cat([observations[key] for key in _NINJA], dim=1)
         seen = torch.relu(self.ninja(ninja))

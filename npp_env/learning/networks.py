@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from npp_env.config import EnvironmentConfig
 from npp_env.errors import ConfigError, requires
+from npp_env.learning.sides import Sides
 from npp_env.observe.spec import observation_spec
 
 with requires("PyTorch", __name__, "pip install 'npp_env[learning]'"):
@@ -60,14 +61,16 @@ class MlpNetwork(nn.Module):
     Args:
         config: The environment: sizes of the observations.
         width: Units of a hidden layer.
+        mirror: Whether it sees every situation with the next hop to the right; see `npp_env.learning.sides`.
     """
 
     environment: Mapping[str, Any] = {"observation": {"keys": VECTOR_KEYS, "max_entities": 6}}
     raw_keys: tuple[str, ...] = ()
 
-    def __init__(self, config: EnvironmentConfig, width: int = 128) -> None:
+    def __init__(self, config: EnvironmentConfig, width: int = 128, mirror: bool = True) -> None:
         super().__init__()
         self.keys = tuple(key for key in config.observation.keys if key != "action_mask")
+        self.sides = Sides(self.keys) if mirror else None
         size = sum(observation_spec(key, config.capacity).size for key in self.keys)
         self.body = nn.Sequential(layer(size, width), nn.ReLU(), layer(width, width), nn.ReLU())
         self.actor = layer(width, NUM_ACTIONS, 0.01)
@@ -75,6 +78,10 @@ class MlpNetwork(nn.Module):
 
     def forward(self, observations: Mapping[str, Any]) -> Output:
         """See the module."""
+        return self.judge(observations) if self.sides is None else self.sides.judged(observations, self.judge)
+
+    def judge(self, observations: Mapping[str, Any]) -> Output:
+        """What it says of observations as they are."""
         features = self.body(torch.cat([observations[key].flatten(1) for key in self.keys], dim=1))
         return Output(self.actor(features), self.critic(features).squeeze(1))
 
