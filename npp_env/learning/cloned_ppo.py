@@ -82,7 +82,7 @@ class ClonedPPO(PPO):
         options = options_of(ClonedPPOOptions, settings.algo_options, "the options of bc+ppo")
         super().__init__(settings, options, options.clone_minibatch)
         self.cloner = Cloner(self.bench, options.cloning())
-        self.teacher = teacher_of(self.bench, options.ticks_per_state)
+        self.teacher = teacher_of(self.bench, options.ticks_per_state, options.solve_ticks)
         # How many minibatches of cloning and iterations of PPO there were, and how many steps the teacher still leads.
         self._done = np.zeros(2, np.int64)
         self._lead = np.zeros(settings.num_envs, np.int64)

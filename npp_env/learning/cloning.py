@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, requires
-from npp_env.learning.demonstrations import DemonstrationError, DemoOptions
+from npp_env.learning.demonstrations import DemonstrationError
 from npp_env.learning.labels import LabelOptions, LabelStore, demonstrated
 from npp_env.learning.networks import masked_log_probabilities
 from npp_env.learning.ppo import optimizer_arrays, restore_optimizer
@@ -45,7 +45,7 @@ class CloningOptions(LabelOptions):
     discount: float = 0.99
 
     def __post_init__(self) -> None:
-        for name in ("demo_levels", "capacity", "minibatch", "updates", "num_steps"):
+        for name in ("demo_levels", "solve_ticks", "capacity", "minibatch", "updates", "num_steps"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must be at least 1")
 
@@ -70,11 +70,8 @@ class Cloner:
 
     def fill(self) -> None:
         """Get the first labels, from a dataset or the teacher."""
-        bench, options = self.bench, self.options
-        demo_options = DemoOptions(
-            options.perturbed, mirrored=False, seed=bench.settings.seed, frame_skip=bench.config.frame_skip
-        )
-        for rows, actions in demonstrated(bench.config, options.demos, demo_options, options.demo_levels):
+        bench = self.bench
+        for rows, actions in demonstrated(bench.config, self.options, bench.settings.seed):
             self.store.add(rows, actions)
         if not self.store.count:
             raise DemonstrationError(f"the teacher found no way through any level of {bench.config.levels}")

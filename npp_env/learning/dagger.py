@@ -57,7 +57,7 @@ class Dagger(BehaviourCloning):
         options = self.options
         self.bench = Workbench(settings, options.discount, max(options.minibatch, options.labels))
         self.cloner = Cloner(self.bench, options)
-        self.teacher = teacher_of(self.bench, options.ticks_per_state)
+        self.teacher = teacher_of(self.bench, options.ticks_per_state, options.solve_ticks)
         # What is met in an iteration: a part of the states of every step.
         self._per_step = max(1, min(settings.num_envs, options.labels // options.num_steps))
         self._met = np.zeros((options.num_steps * self._per_step, self.bench.decoder.row_bytes), np.uint8)
@@ -107,11 +107,12 @@ class Dagger(BehaviourCloning):
         restore_teacher(self.teacher, arrays)
 
 
-def teacher_of(bench: Workbench, ticks_per_state: int) -> Teacher:
+def teacher_of(bench: Workbench, ticks_per_state: int, solve_ticks: int) -> Teacher:
     """The teacher of a run, for its levels."""
     config = TeacherConfig(
         frame_skip=bench.config.frame_skip,
         ticks_per_state=ticks_per_state,
+        solve_ticks=solve_ticks,
         cached_states=1 << 17,
         threads=bench.settings.threads,
     )

@@ -13,6 +13,7 @@ from npp_env.config import EnvironmentConfig
 from npp_env.env import NppEnv
 from npp_env.errors import ConfigError
 from npp_env.learning.demonstrations import DemoMaker, Demonstration, DemonstrationError, DemoOptions
+from npp_env.learning.teacher import TeacherConfig
 from npp_env.level.level_set import LevelSet
 
 
@@ -24,12 +25,15 @@ class LabelOptions:
         demos: Folder of a dataset of demonstrations; without one the teacher plays at the beginning.
         perturbed: Episodes beside the way that it then plays of each level.
         demo_levels: Of sets with more levels it plays so many.
+        solve_ticks: Ticks it may take to find a way through a level; it leaves the level out after that. Four million
+            are half a second, ten times the usual.
         capacity: Labelled states that are kept.
     """
 
     demos: str = ""
     perturbed: int = 8
     demo_levels: int = 200
+    solve_ticks: int = 4_000_000
     capacity: int = 65_536
 
 
@@ -98,14 +102,13 @@ class LabelStore:
         self._next = int(arrays["labels/next"][0])
 
 
-def demonstrated(config: EnvironmentConfig, demos: str, options: DemoOptions, most_levels: int) -> Iterator[Any]:
+def demonstrated(config: EnvironmentConfig, options: LabelOptions, seed: int) -> Iterator[Any]:
     """Rows and actions of demonstrations, episode by episode, as an environment gives them.
 
     Args:
         config: The environment of the pupil.
-        demos: Folder of a dataset, or nothing to let the teacher play now.
-        options: What it plays then.
-        most_levels: From sets of more levels it plays so many, spread evenly.
+        options: Where they come from; of sets with more levels than it plays, these are spread evenly.
+        seed: What is left to chance comes from it.
 
     Yields:
         Rows (n, row_bytes) and actions (n,), fresh.
@@ -113,26 +116,28 @@ def demonstrated(config: EnvironmentConfig, demos: str, options: DemoOptions, mo
     Raises:
         DemonstrationError: The dataset was made with another `frame_skip`, or holds none of the levels.
     """
-    if not demos:
-        yield from ((d.rows[:-1], d.actions) for d in _played(config, options, most_levels))
+    if not options.demos:
+        yield from ((d.rows[:-1], d.actions) for d in _played(config, options, seed))
         return
     from npp_env.learning.demo_files import DemonstrationFiles
 
-    files = DemonstrationFiles(demos)
+    files = DemonstrationFiles(options.demos)
     if files.config.frame_skip != config.frame_skip:
         raise DemonstrationError(
-            f"{demos} has decisions of {files.config.frame_skip} ticks; the pupil makes them for {config.frame_skip}"
+            f"{options.demos} has decisions of {files.config.frame_skip} ticks; "
+            f"the pupil makes them for {config.frame_skip}"
         )
-    yield from _translated(files, config, demos)
+    yield from _translated(files, config, options.demos)
 
 
-def _played(config: EnvironmentConfig, options: DemoOptions, most_levels: int) -> Iterator[Demonstration]:
+def _played(config: EnvironmentConfig, options: LabelOptions, seed: int) -> Iterator[Demonstration]:
     names = [config.levels] if isinstance(config.levels, str) else config.levels
     if names is None or not all(isinstance(name, str) for name in names):
         raise ConfigError(f"levels are {config.levels!r}; the teacher plays sets that are named")
-    maker = DemoMaker(list(names), options)
+    played = DemoOptions(options.perturbed, mirrored=False, seed=seed, frame_skip=config.frame_skip)
+    maker = DemoMaker(list(names), played, TeacherConfig(solve_ticks=options.solve_ticks))
     count = len(maker.levels)
-    step = max(1, count // most_levels)
+    step = max(1, count // options.demo_levels)
     yield from maker.episodes(range(0, count, step))
 
 

@@ -36,7 +36,8 @@ _NOTHING_FOUND = -2
 _ACTION_OF_INPUT = np.full(8, NO_ANSWER, np.int8)
 _ACTION_OF_INPUT[INPUTS] = np.arange(len(INPUTS))
 _MIX, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(29)
-_MOST_LEVELS = 256
+_MOST_LEVELS, _MOST_WAYS = 256, 1 << 14
+"""Levels that everything is remembered of, and levels whose first way is remembered."""
 _LOOKS = (10, 1)
 """Parts of the ticks that are spent on each state, one after the other: what the first look finds helps the second."""
 _TOGETHER = 32
@@ -101,6 +102,7 @@ class LevelTeacher:
         cache: Where compiled levels are kept.
         name: What the set calls it: a shipped level brings a first way along.
         known: What `Branches.arrays` gave; nothing is looked for then.
+        way: The first way, empty if there is none, where it was looked for before.
     """
 
     def __init__(
@@ -110,6 +112,7 @@ class LevelTeacher:
         cache: LevelCache,
         name: str = "",
         known: Mapping[str, NDArray[Any]] | None = None,
+        way: NDArray[np.uint8] | None = None,
     ) -> None:
         self.level = level
         geometry = geometry_of(level, cache)
@@ -120,7 +123,10 @@ class LevelTeacher:
         if known is not None:
             self.branches.restore(known)
             return
-        way = _shipped_way(level, name, config.frame_skip)
+        if way is None:
+            way = _shipped_way(level, name, config.frame_skip)
+        elif not len(way):
+            return
         if way is None or self.branches.follow(geometry["initial"], way, keep=True) is None:
             way = _first_way(level, config)
             if way is not None:
@@ -194,11 +200,14 @@ class Teacher:
         self._table = AnswerTable(self.config.cached_states)
         self._pool = ThreadPool(self.config.threads)
         self._known: OrderedDict[int, LevelTeacher] = OrderedDict()
+        # Of levels that came up long ago: what it takes to begin with them again at once.
+        self._ways: OrderedDict[int, NDArray[np.uint8]] = OrderedDict()
 
     @property
     def nbytes(self) -> int:
         """Size of what it remembers."""
-        return self._table.nbytes + sum(level.branches.nbytes for level in self._known.values())
+        ways = sum(way.nbytes for way in self._ways.values())
+        return self._table.nbytes + ways + sum(level.branches.nbytes for level in self._known.values())
 
     def act(self, state: NDArray[np.uint8]) -> int:
         """The action for one row of the `state` layout, or NO_ANSWER."""
@@ -237,7 +246,7 @@ class Teacher:
         self._check_rows(states)
         steps = np.zeros(len(states), np.int64)
         for level, rows in self._by_level(states):
-            steps[rows] = level.branches.first_steps
+            steps[rows] = len(level.branches.first)
         return steps
 
     @staticmethod
@@ -261,9 +270,12 @@ class Teacher:
             if number < 0 or (self.levels.is_finite and number >= len(self.levels)):
                 raise StateError(f"a state is of level number {number}, which is not in the teacher's set")
             name = self.levels.name_of(number)
-            found = self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, name)
-            while len(self._known) > _MOST_LEVELS:
-                self._known.popitem(last=False)
+            way = self._ways.get(number)
+            found = LevelTeacher(self.levels[number], self.config, self._cache, name, way=way)
+            self._known[number], self._ways[number] = found, found.branches.first
+            for remembered, most in ((self._known, _MOST_LEVELS), (self._ways, _MOST_WAYS)):
+                while len(remembered) > most:
+                    remembered.popitem(last=False)
         self._known.move_to_end(number)
         if (hashes != np.frombuffer(bytes.fromhex(found.level.hash), np.uint8)).any():
             raise StateError(
@@ -338,6 +350,9 @@ class Teacher:
         found["levels"] = np.array(list(self._known), np.int64)
         for number, level in self._known.items():
             found |= {f"level/{number}/{name}": array for name, array in level.branches.arrays().items()}
+        found["ways/levels"] = np.array(list(self._ways), np.int64)
+        found["ways/lengths"] = np.array([len(way) for way in self._ways.values()], np.int64)
+        found["ways/steps"] = np.concatenate([np.zeros(0, np.uint8), *self._ways.values()])
         return found
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -352,6 +367,8 @@ class Teacher:
             for number in arrays["levels"].tolist():
                 known = part_of(arrays, f"level/{number}/")
                 self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, known=known)
+            ways = np.split(arrays["ways/steps"], np.cumsum(arrays["ways/lengths"])[:-1])
+            self._ways = OrderedDict(zip(arrays["ways/levels"].tolist(), ways, strict=True))
         except (KeyError, IndexError, ValueError) as error:
             raise StateError(f"this is not what a teacher of these levels knows: {error}") from error
 

@@ -58,9 +58,9 @@ class Branches:
         return sum(steps.nbytes + keys.nbytes for steps, keys in self._branches)
 
     @property
-    def first_steps(self) -> int:
-        """Steps of the first branch, which is never given up; 0 without any."""
-        return len(self._branches[0][0]) if self._branches else 0
+    def first(self) -> NDArray[np.uint8]:
+        """Steps of the first branch, which is never given up; empty without any."""
+        return self._branches[0][0] if self._branches else np.zeros(0, np.uint8)
 
     def follow(
         self, start: NDArray[np.uint8], steps: NDArray[np.uint8], *, keep: bool = False

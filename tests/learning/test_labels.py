@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from npp_env.config import EnvironmentConfig
-from npp_env.learning.demonstrations import DemoOptions
-from npp_env.learning.labels import LabelStore, demonstrated
+from npp_env.learning.labels import LabelOptions, LabelStore, demonstrated
 
 
 @given(st.integers(1, 12), st.lists(st.integers(0, 30), max_size=8), st.integers(0, 99))
@@ -55,7 +54,7 @@ def test_a_draw_is_uniform_and_allocates_nothing():
 
 def test_demonstrations_become_labels():
     config = EnvironmentConfig(levels="shipped:first_steps", frame_skip=4)
-    found = list(demonstrated(config, "", DemoOptions(perturbed=1, mirrored=False), most_levels=2))
+    found = list(demonstrated(config, LabelOptions(perturbed=1, demo_levels=2), seed=0))
     assert len(found) == 4
     for rows, actions in found:
         assert len(rows) == len(actions)

@@ -103,6 +103,33 @@ def test_it_tells_how_long_its_way_through_a_level_is():
     assert teacher.act_batch(rows[:0]).tolist() == []
 
 
+def test_a_first_way_is_looked_for_once(monkeypatch):
+    from npp_env.learning import teacher as module
+
+    hopeless = read_text(PIT.format(rows="\n".join(["#" * 42] * 23)))
+    env = rows_env(["generated:corridors?seeds=0-3", hopeless])
+    rows = [env.reset(seed=0, options={"level": number})[0] for number in range(5)]
+    asked, look = [], module._first_way
+    monkeypatch.setattr(module, "_first_way", lambda level, config: asked.append(level.name) or look(level, config))
+    monkeypatch.setattr(module, "_MOST_LEVELS", 2)
+    teacher = Teacher(["generated:corridors?seeds=0-3", hopeless], QUICK)
+    ways = [int(teacher.way_steps(row[None])[0]) for row in rows]
+    assert min(ways[:4]) > 10
+    assert ways[4] == 0
+    again = Teacher(["generated:corridors?seeds=0-3", hopeless], QUICK)
+    again.restore({name: array.copy() for name, array in teacher.arrays().items()})
+    for known in (teacher, again):
+        assert [int(known.way_steps(row[None])[0]) for row in rows] == ways
+        env.reset(seed=0, options={"level": 0})
+        assert follow(env, known, rows[0]) is Outcome.WON
+    assert len(asked) == 5
+    monkeypatch.setattr(module, "_MOST_WAYS", 2)
+    forgetful = Teacher(["generated:corridors?seeds=0-3", hopeless], QUICK)
+    for row in (*rows[:4], rows[0]):
+        forgetful.way_steps(row[None])
+    assert len(asked) == 10
+
+
 def test_answers_go_to_the_callers_array():
     teacher, env = Teacher("shipped:first_steps/walk", QUICK), rows_env("shipped:first_steps/walk")
     rows = np.stack([env.reset(seed=0)[0]] * 3)
