@@ -110,8 +110,9 @@ def judge(trial: Trial, seed: int, run: Path) -> dict[str, Any]:
 
     folder = RunFolder(run)
     curve = folder.curve()
-    levels = judged_levels(trial)
-    evaluation, _ = evaluate(load_policy(folder.model), levels, EvaluationOptions(record=False))
+    policy = load_policy(folder.model)
+    evaluation, _ = evaluate(policy, judged_levels(trial), EvaluationOptions(record=False))
+    policy.deterministic = False
     good = [row["steps"] for row in curve if row["success"] >= GOOD]
     kept = curve[:: -(-len(curve) // POINTS)] + curve[-1:]
     return {
@@ -122,6 +123,7 @@ def judge(trial: Trial, seed: int, run: Path) -> dict[str, Any]:
         "seconds": round(curve[-1]["seconds"]),
         "cpu_seconds": round(curve[-1]["cpu_seconds"]),
         "won": evaluation.total.won / evaluation.total.episodes,
+        "drawn": share_won(policy, trial),
         "lost": []
         if trial.judged
         else [level.name for k, level in enumerate(evaluation.levels) if not evaluation.of_level(k).won],
@@ -155,6 +157,7 @@ def row_of(trial: Trial, results: list[dict[str, Any]]) -> list[Any]:
         f"{statistics.median(result['cpu_seconds'] for result in results) / 60:.1f}",
         f"{statistics.median(won):.0%}",
         f"{min(won):.0%}",
+        f"{statistics.median(result['drawn'] for result in results):.0%}",
         f"{statistics.median(good) / 1e6:.2f} ({len(good)} of {len(results)})" if good else "-",
         *(f"{share_won(baseline_policy(name), trial):.0%}" for name in ("random", "path")),
         f"`{results[0]['command']}`",
@@ -171,13 +174,14 @@ def table(results: list[dict[str, Any]], chosen: list[Trial]) -> dict[str, Any]:
     return {
         "title": "Learning",
         "header": [
-            "task", "minutes", "seeds", "million steps", "CPU minutes", "won, median", "won, worst",
+            "task", "minutes", "seeds", "million steps", "CPU minutes", "won, median", "worst", "drawn",
             f"million steps to {GOOD:.0%}", "random", "path", "command",
         ],
         "rows": rows,
         "notes": [
             "Won: share of the levels that the trained model wins, taking its likeliest action; of generated ones, "
-            f"{TESTED_LEVELS} levels of seeds that it was not trained on. Steps until so many training episodes were "
+            f"{TESTED_LEVELS} levels of seeds that it was not trained on. Drawn: share of episodes that it wins if it "
+            "draws its actions, the median. Steps until so many training episodes were "
             "won: median over the seeds that came so far. random and path: share of episodes that the baselines win.",
         ],
     }  # fmt: skip
