@@ -36,6 +36,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
         led_share: It leads an episode for up to this share of its own way through the level.
         ticks_per_state: Its look-ahead.
         second_tries: As in PPO; the teacher leads to where it is needed.
+        novelty: As in PPO; the teacher knows where to go.
     """
 
     clone_updates: int = 2000
@@ -47,6 +48,7 @@ class ClonedPPOOptions(PPOOptions, LabelOptions):
     led_share: float = 1.0
     ticks_per_state: int = 20_000
     second_tries: float = 0.0
+    novelty: float = 0.0
 
     def __post_init__(self) -> None:
         # The class that `slots=True` makes is not the one that a bare `super()` would mean.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from npp_env.errors import ConfigError, requires
 from npp_env.learning.networks import entropy_of, masked_log_probabilities
+from npp_env.learning.novelty import MOST_LEVELS, Novelty
 from npp_env.learning.settings import TrainSettings, options_of
 from npp_env.learning.value_scale import ValueScale
 from npp_env.learning.workbench import Workbench
@@ -38,6 +39,8 @@ class PPOOptions:
         value_weight: Weight of the value loss.
         most_gradient: Largest norm of a gradient.
         second_tries: Share of the deaths after which the episode goes on from a moment before, of the same rollout.
+        novelty: Reward for entering a place for the first time in the run, on sets of few levels; see
+            `npp_env.learning.novelty`.
     """
 
     num_steps: int = 64
@@ -53,6 +56,7 @@ class PPOOptions:
     value_weight: float = 0.5
     most_gradient: float = 0.5
     second_tries: float = 0.5
+    novelty: float = 0.05
 
     def __post_init__(self) -> None:
         for name in ("num_steps", "minibatch", "epochs"):
@@ -61,6 +65,8 @@ class PPOOptions:
         for name in ("discount", "gae_lambda", "final_rate", "final_entropy", "second_tries"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ConfigError(f"{name} is {getattr(self, name)}; it must lie between 0 and 1")
+        if not self.novelty >= 0:
+            raise ConfigError(f"novelty is {self.novelty}; it must not be negative")
 
 
 class PPO:
@@ -75,6 +81,7 @@ class PPO:
     Attributes:
         only_value: Whether the value alone is learned, and the policy stays as it is.
         store: The states of the present rollout.
+        novelty: What is known of places, if they are paid for.
     """
 
     def __init__(
@@ -95,6 +102,8 @@ class PPO:
             self.bench.network.parameters(), lr=options.learning_rate, eps=1e-5, fused=True
         )
         self.scale = ValueScale()
+        levels = self.bench.envs.num_levels
+        self.novelty = Novelty(options.novelty, levels) if options.novelty and levels <= MOST_LEVELS else None
         shape = (options.num_steps, settings.num_envs)
         self.store: StateRows = StateStore(*shape, self.bench.decoder.row_bytes)
         self._rows = np.empty((min(options.minibatch, size), self.bench.decoder.row_bytes), np.uint8)
@@ -126,9 +135,14 @@ class PPO:
             self.actions[t] = self.choose(t, log_probabilities)
             self.log_probabilities[t] = np.take_along_axis(log_probabilities, self.actions[t][:, None], 1)[:, 0]
             self.values[t] = self.scale.to_returns(output.values.numpy())
+            before = None if self.novelty is None else self.novelty.places(bench.rows)
             step = bench.step(self.actions[t])
             self.rewards[t] = step.rewards
             self.ended[t] = step.terminated | step.truncated
+            if self.novelty is not None and before is not None:
+                # Rows of episodes that ended are the first of the next; nobody walked there.
+                after = np.where(self.ended[t], before, self.novelty.places(bench.rows))
+                self.rewards[t] += self.novelty.entered(before, after)
             if step.last_rows is not None:
                 # Time is no end of the world: what would have come is what the value says.
                 self.rewards[t, step.truncated] += self.options.discount * self._values_of(step.last_rows)
@@ -237,7 +251,8 @@ class PPO:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """See `Algorithm`."""
-        return {**self.bench.arrays(), **optimizer_arrays(self.optimizer), "scale": self.scale.numbers}
+        novelty = {} if self.novelty is None else {"novelty": self.novelty.counts}
+        return {**self.bench.arrays(), **optimizer_arrays(self.optimizer), **novelty, "scale": self.scale.numbers}
 
     def header(self) -> dict[str, Any]:
         """See `Algorithm`."""
@@ -248,6 +263,8 @@ class PPO:
         self.bench.restore(header, arrays)
         restore_optimizer(self.optimizer, arrays)
         self.scale.numbers = arrays["scale"].astype(np.float64)
+        if self.novelty is not None:
+            self.novelty.counts[...] = arrays["novelty"]
 
 
 def forget_gradients(network: Any, but: Any) -> None:

@@ -53,7 +53,8 @@ class ShardedPPO(PPO):
         bench = self.bench
         sampling = bench.envs.sampling
         learned = sampling.get_state() if isinstance(sampling, SuccessSampling) else None
-        order = Order(self._iteration, flat_weights(bench.network), self.scale.numbers, learned)
+        counts = None if self.novelty is None else self.novelty.counts
+        order = Order(self._iteration, flat_weights(bench.network), self.scale.numbers, learned, counts)
         # Whoever holds the last rollout for us may use its memory again.
         self._hold(())
         # What learning and the copies below left, which else adds up over hours.
@@ -67,6 +68,8 @@ class ShardedPPO(PPO):
             for name in ("actions", "rewards", "ended", "log_probabilities", "values", "advantages"):
                 getattr(self, name)[:, columns] = rollout[name]
             self._count({name: rollout[f"episodes/{name}"] for name in EPISODE_KEYS})
+            if self.novelty is not None:
+                self.novelty.counts[rollout["novelty/places"]] += rollout["novelty/times"]
         # Copies: a view would keep all of the rollout.
         self._states = [
             {name: array.copy() for name, array in part_of(rollout, "state/").items()} for rollout in self.rollouts

@@ -41,6 +41,7 @@ ShardRollout = Mapping[str, NDArray[Any]]
     advantages          float32 (T, n)
     rows/...            the states, as `StateStore.arrays` gives them
     episodes/...        level, outcome, episode_return, episode_steps of each episode that ended, in order
+    novelty/...         places that were entered, and times, how often each; left out where these are not paid for
     state/...           the `ShardState` after the last step
 """
 
@@ -53,12 +54,14 @@ class Order(NamedTuple):
         weights: float32, all parameters of the network one behind the other.
         scale: float64 (3,), the numbers of the `ValueScale`.
         sampling: State of the sampling, if it is one that learns.
+        counts: uint32, how often each place was entered so far, as `Novelty` counts, if that is paid for.
     """
 
     iteration: int
     weights: NDArray[np.float32]
     scale: NDArray[np.float64]
     sampling: dict[str, Any] | None
+    counts: NDArray[np.uint32] | None
 
 
 class ShardPlayers(Protocol):
@@ -97,6 +100,8 @@ class ShardPlayer:
         )
         self._place(order, shard, state)
         self._episodes.clear()
+        if ppo.novelty is not None and order.counts is not None:
+            ppo.novelty.counts[...] = order.counts
         ppo.collect()
         assert isinstance(ppo.store, StateStore)
         self._at = (shard, order.iteration)
@@ -106,8 +111,17 @@ class ShardPlayer:
             **{name: getattr(ppo, name) for name in names},
             **{f"rows/{name}": array for name, array in ppo.store.arrays().items()},
             **{f"episodes/{name}": array for name, array in zip(EPISODE_KEYS, self._ended(), strict=True)},
+            **{f"novelty/{name}": array for name, array in self._entered(order).items()},
             **{f"state/{name}": array for name, array in bench.env_states().items()},
         }
+
+    def _entered(self, order: Order) -> dict[str, NDArray[Any]]:
+        """The places that were entered since the order, and how often each."""
+        if self._ppo.novelty is None or order.counts is None:
+            return {}
+        more = self._ppo.novelty.counts - order.counts
+        places = np.flatnonzero(more)
+        return {"places": places, "times": more[places]}
 
     def _place(self, order: Order, shard: int, state: ShardState) -> None:
         """Put the environments where the shard stands."""

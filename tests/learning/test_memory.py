@@ -39,11 +39,11 @@ def test_a_thousand_environments_on_all_levels_take_less_than_600_mb(policy):
 def test_iterations_leave_nothing_behind():
     options = {"num_steps": 16, "minibatch": 128, "epochs": 1}
     algorithm = PPO(TrainSettings(num_envs=32, algo_options=options, environment={"max_episode_frames": 60}))
-    for _ in range(10):
+    for _ in range(150):  # until the heap has settled
         algorithm.iterate()
     levels = []
-    for _ in range(20):
+    for _ in range(40):
         algorithm.iterate()
         levels.append(read_in_use_bytes())
     # Something that is kept per step, or a graph that is kept per minibatch, takes more than this in an iteration.
-    assert np.median(levels[10:]) - np.median(levels[:10]) < 10 * 512 * 4
+    assert np.median(levels[20:]) - np.median(levels[:20]) < 20 * 512 * 4
