@@ -12,10 +12,10 @@ def test_they_are_small():
     assert sum(path.stat().st_size for path in shipped_models().values()) <= 2_000_000
 
 
-# Where a ninja passes a hazard by a hair, the last bits of a processor's arithmetic decide; 43 where it was trained.
+# Where a ninja passes a hazard by a hair, the last bits of a processor's arithmetic decide; 50 where it was trained.
 @pytest.mark.parametrize(
     ("name", "levels", "episodes", "least_won"),
-    [("first_steps", "first_steps", 6, 6), ("all_levels", "verified", 75, 38)],
+    [("first_steps", "first_steps", 6, 6), ("all_levels", "verified", 75, 45)],
 )
 def test_they_win(name, levels, episodes, least_won):
     pytest.importorskip("torch")
