@@ -148,6 +148,7 @@ def row_of(trial: Trial, results: list[dict[str, Any]]) -> list[Any]:
     """The row of a trial that has results."""
     won = [result["won"] for result in results]
     good = [result["good_steps"] for result in results if result["good_steps"] is not None]
+    drawn = [result["drawn"] for result in results if "drawn" in result]
     million = statistics.median(result["steps"] for result in results) / 1e6
     return [
         trial.name,
@@ -157,7 +158,7 @@ def row_of(trial: Trial, results: list[dict[str, Any]]) -> list[Any]:
         f"{statistics.median(result['cpu_seconds'] for result in results) / 60:.1f}",
         f"{statistics.median(won):.0%}",
         f"{min(won):.0%}",
-        f"{statistics.median(result['drawn'] for result in results):.0%}",
+        f"{statistics.median(drawn):.0%}" if drawn else "-",
         f"{statistics.median(good) / 1e6:.2f} ({len(good)} of {len(results)})" if good else "-",
         *(f"{share_won(baseline_policy(name), trial):.0%}" for name in ("random", "path")),
         f"`{results[0]['command']}`",
