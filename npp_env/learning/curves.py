@@ -53,14 +53,15 @@ def draw_curves(folders: Sequence[Path], path: Path) -> None:
         matplotlib.use("Agg")
         from matplotlib import pyplot
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 3.2), sharey=True)
-    for label, curves in seeds_by_label(folders).items():
+    for number, (label, curves) in enumerate(seeds_by_label(folders).items()):
         last = min(curve[-1]["steps"] for curve in curves)
         steps = np.linspace(max(curve[0]["steps"] for curve in curves), last, _POINTS)
         won = 100 * at_steps(curves, "success", steps)
         minutes = np.median(at_steps(curves, "cpu_seconds", steps), axis=0) / 60
         name = f"{label} ({len(curves)} seed{'s' if len(curves) > 1 else ''})"
         for axes, x in ((left, steps / 1e6), (right, minutes)):
-            axes.plot(x, np.median(won, axis=0), label=name)
+            # There are ten colours.
+            axes.plot(x, np.median(won, axis=0), "-" if number // 10 % 2 == 0 else "--", label=name)
             axes.fill_between(x, won.min(axis=0), won.max(axis=0), alpha=0.2)
     left.set(xlabel="million steps", ylabel="episodes won, %", ylim=(0, 101))
     right.set(xlabel="minutes of one core")
