@@ -367,7 +367,7 @@ class Teacher:
             for number in arrays["levels"].tolist():
                 known = part_of(arrays, f"level/{number}/")
                 self._known[number] = LevelTeacher(self.levels[number], self.config, self._cache, known=known)
-            ways = np.split(arrays["ways/steps"], np.cumsum(arrays["ways/lengths"])[:-1])
+            ways = np.split(arrays["ways/steps"], np.cumsum(arrays["ways/lengths"]))[:-1]
             self._ways = OrderedDict(zip(arrays["ways/levels"].tolist(), ways, strict=True))
         except (KeyError, IndexError, ValueError) as error:
             raise StateError(f"this is not what a teacher of these levels knows: {error}") from error
