@@ -129,17 +129,18 @@ class PPO:
         store.clear()
         begun = np.zeros(self.actions.shape[1], np.int64)  # since which step of the rollout each episode goes on
         for t in range(self.options.num_steps):
-            store[t] = bench.rows
-            output, masks = bench.judge(bench.rows)
+            rows = bench.rows  # which the step leaves as they are
+            store[t] = rows
+            output, masks = bench.judge(rows)
             log_probabilities = masked_log_probabilities(output.logits, masks).numpy()
             self.actions[t] = self.choose(t, log_probabilities)
             self.log_probabilities[t] = np.take_along_axis(log_probabilities, self.actions[t][:, None], 1)[:, 0]
             self.values[t] = self.scale.to_returns(output.values.numpy())
-            before = None if self.novelty is None else self.novelty.places(bench.rows)
             step = bench.step(self.actions[t])
             self.rewards[t] = step.rewards
             self.ended[t] = step.terminated | step.truncated
-            if self.novelty is not None and before is not None:
+            if self.novelty is not None:
+                before = self.novelty.places(rows)
                 # Rows of episodes that ended are the first of the next; nobody walked there.
                 after = np.where(self.ended[t], before, self.novelty.places(bench.rows))
                 self.rewards[t] += self.novelty.entered(before, after)
