@@ -29,6 +29,7 @@ from npp_env.sim.outcome import outcome_of
 from npp_env.sim.turn import Turn
 
 _CALLER_ALONE = ThreadPool(1)
+_FIRST = np.zeros(1, np.int64)
 
 
 class NppEnv(LevelChoice, gym.Env[Any, Any]):
@@ -173,7 +174,6 @@ class NppEnv(LevelChoice, gym.Env[Any, Any]):
         self.action_space = gym.spaces.Discrete(6)
         self.observation_space = self._layout.space()
         self._turn = Turn("this environment", "call reset()")
-        self._first = np.zeros(1, np.int64)
         self._buffers = self._episodes.buffers(buffers, single=True)
         self._was_reset = False
         self._actions = bytearray()
@@ -195,7 +195,7 @@ class NppEnv(LevelChoice, gym.Env[Any, Any]):
         level = checked_options(options, "level").get("level")
         super().reset(seed=seed)
         random = self.np_random if seed is not None or not self._was_reset else None
-        self._episodes.reset(self._first, [random], level, [] if seed is None else [0])
+        self._episodes.reset(_FIRST, [random], level, [] if seed is None else [0])
         self._was_reset, self._turn.torn = True, False
         self._actions = bytearray()
         if self.render_mode == "human":
@@ -215,9 +215,9 @@ class NppEnv(LevelChoice, gym.Env[Any, Any]):
             raise NppError("observe() before reset(): call env.reset() first")
         self._episodes.finish()
         buffer = self._buffers.following
-        self._engine.observe(_CALLER_ALONE, buffer, self._first)
+        self._engine.observe(_CALLER_ALONE, buffer, _FIRST)
         self._buffers.current = buffer
-        return self._buffers.observation(), self._info(bool(self._engine.truncated[0]))
+        return self._buffers.observation(), self._info(self._engine.result(0)[-1])
 
     def step(self, action: Any) -> tuple[Any, SupportsFloat, bool, bool, dict[str, Any]]:
         """Hold an action for `frame_skip` ticks, or until the episode ends.
@@ -238,16 +238,10 @@ class NppEnv(LevelChoice, gym.Env[Any, Any]):
         if len(self._actions) < MAX_FRAMES:
             self._actions.append(chosen)
         self._buffers.current = buffer
-        truncated = bool(engine.truncated[0])
         if self.render_mode == "human":
             self._render()
-        return (
-            self._buffers.observation(),
-            float(engine.rewards[0]),
-            bool(engine.terminated[0]),
-            truncated,
-            self._info(truncated),
-        )
+        reward, terminated, truncated = engine.result(0)
+        return self._buffers.observation(), reward, terminated, truncated, self._info(truncated)
 
     def _info(self, truncated: bool) -> dict[str, Any]:
         frame, state, gold, switches, level, total, steps = self._engine.status(0)

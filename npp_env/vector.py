@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from npp_env.config import TICKS_PER_SECOND, EnvironmentConfig, resolve_config
 from npp_env.errors import ConfigError, NppError, RecordingError, StateError
+from npp_env.level.heap import return_free_memory
 from npp_env.level.validation import shorten
-from npp_env.observe.buffers import Observation, batch_space
+from npp_env.observe.buffers import Observation, batch_actions, batch_space
 from npp_env.observe.spec import OBSERVATION_KEYS
 from npp_env.recording.model import Recording
 from npp_env.runtime.arguments import (
@@ -116,17 +117,16 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
         self._engine = self._episodes.engine
         self._layout = self._episodes.layout
         self.single_action_space = gym.spaces.Discrete(6)
-        self.action_space = gym.spaces.MultiDiscrete(np.full(self.num_envs, 6))
+        self.action_space = batch_actions(self.single_action_space, self.num_envs)
         self.single_observation_space = self._layout.space()
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self._pool = ThreadPool(self.num_threads)
         self._turn = Turn("this vector environment", "call reset()")
         self._results = ResultMemory(self.num_envs)
-        self._all = np.arange(self.num_envs)
         self._everywhere = np.ones(self.num_envs, np.bool_)
         self._everywhere.setflags(write=False)
         self._everyone = {f"_{key}": self._everywhere for key in INFO_KEYS}
-        self._masks = np.zeros((self.num_envs, 6), np.uint8)
+        self._masks: NDArray[np.uint8] | None = None  # as long as nobody asked for them
         self._was_reset = False
         self._buffers = self._episodes.buffers(buffers)
         self._log: InputLog | None = None
@@ -158,7 +158,12 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
         self._was_reset, self._turn.torn = True, False
         if self._log is not None:
             self._log.begin(chosen)
-        return self._observe(None if mask.all() else mask)
+        if not mask.all():
+            return self._observe(mask)
+        found = self._observe(None)
+        # Levels were loaded, and states prepared one by one.
+        return_free_memory()
+        return found
 
     def observe(self) -> tuple[Any, dict[str, Any]]:
         """Observations and info of the present states, as `reset` gives them: what `set_state` has led to.
@@ -171,7 +176,7 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
     def _observe(self, mask: NDArray[np.bool_] | None) -> tuple[Any, dict[str, Any]]:
         self._episodes.finish()
         buffer = self._buffers.following
-        self._engine.observe(self._pool, buffer, self._all)
+        self._engine.observe(self._pool, buffer, np.arange(self.num_envs))
         self._buffers.current = buffer
         return self._buffers.observation(), self._info(mask)
 
@@ -261,6 +266,8 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
         return self._turn.run(self._action_masks)
 
     def _action_masks(self) -> NDArray[np.bool_]:
+        if self._masks is None:
+            self._masks = np.zeros((self.num_envs, 6), np.uint8)
         self._engine.write_key(OBSERVATION_KEYS.index("action_mask"), self._masks)
         return self._masks.view(np.bool_)
 

@@ -79,7 +79,8 @@ class StateFeatures(BaseFeaturesExtractor):
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Features of states (batch, stack * row_bytes)."""
-        return self.inner(self.observations(observations))
+        features: torch.Tensor = self.inner(self.observations(observations))
+        return features
 
     def observations(self, states: torch.Tensor) -> dict[str, torch.Tensor]:
         """What the inner extractor sees."""

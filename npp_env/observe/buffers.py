@@ -231,3 +231,14 @@ def batch_space(space: gym.Space[Any], count: int) -> gym.Space[Any]:
     for name in ("low", "high", "bounded_below", "bounded_above"):
         setattr(box, name, np.broadcast_to(getattr(space, name), box._shape))
     return box
+
+
+def batch_actions(space: gym.spaces.Discrete, count: int) -> gym.spaces.MultiDiscrete:
+    """The space of the actions of `count` environments, as `gymnasium.vector.utils.batch_space` makes it.
+
+    Its numbers are repeated without taking memory for each environment.
+    """
+    actions = gym.spaces.MultiDiscrete(np.full(count, space.n))
+    actions.nvec = np.broadcast_to(actions.nvec[:1].copy(), (count,))
+    actions.start = np.broadcast_to(actions.start[:1].copy(), (count,))
+    return actions

@@ -6,10 +6,6 @@ from npp_env.runtime.thread_pool cimport ThreadPool
 cdef class Engine(EpisodeRows):
     cdef readonly list in_use
     cdef readonly list path_handles
-    cdef readonly object keys
-    cdef readonly object episodes
-    cdef unsigned long long* key_base
-    cdef long long* episode_base
     cdef readonly object actions
     cdef unsigned char* action_base
     cdef object buffers

@@ -30,8 +30,6 @@ cdef class Engine(EpisodeRows):
     """Episodes of many environments; see `EpisodeRows` for the arguments.
 
     Attributes:
-        keys: uint64 (num_envs,), what the levels of an environment are drawn from; the engine's own memory.
-        episodes: int64 (num_envs,), the number of its present episode; the engine's own memory.
         actions: uint8 (num_envs,), of the last step.
         n_begun: How many environments have begun an episode since `take_begun` was called.
         in_use: The `LevelResources` of each environment, None before its first episode.
@@ -39,17 +37,23 @@ cdef class Engine(EpisodeRows):
 
     def __init__(self, Py_ssize_t num_envs, Py_ssize_t stride, int frame_skip, reward, capacity) -> None:
         super().__init__(num_envs, stride, frame_skip, reward, capacity)
-        self.keys = np.zeros(num_envs, np.uint64)
-        self.episodes = np.zeros(num_envs, np.int64)
         self.actions = np.zeros(num_envs, np.uint8)
         self.in_use = [None] * num_envs
         self.path_handles = [None] * num_envs
         self.buffers = [None, None]
         self.n_without_level = num_envs
         self.n_begun = 0
-        self.key_base = <unsigned long long*><size_t>address_of(self.keys)
-        self.episode_base = <long long*><size_t>address_of(self.episodes)
         self.action_base = <unsigned char*><size_t>address_of(self.actions)
+
+    @property
+    def keys(self):
+        """uint64 (num_envs,), what the levels of an environment are drawn from; a view."""
+        return self.slots["key"]
+
+    @property
+    def episodes(self):
+        """int64 (num_envs,), the number of its present episode; a view."""
+        return self.slots["episode"]
 
     def set_outputs(self, int buffer, arrays, held=None) -> None:
         """Say where observations are written.
@@ -66,7 +70,10 @@ cdef class Engine(EpisodeRows):
             raise NppError(f"buffer {buffer} must be 0 or 1, and {len(arrays)} outputs at most {MAX_KEYS}")
         if held is not None and (held.dtype != HELD or len(held) != self.num_envs or sizeof(Held) != HELD.itemsize):
             raise NppError(f"held must be HELD ({self.num_envs},)")
-        self.buffers[buffer] = [*arrays, held]
+        # The owner of an array rather than a view of it, of which a process with many environments has as many.
+        self.buffers[buffer] = [array if array.base is None else array.base for _, array, _ in arrays]
+        if held is not None:
+            self.buffers[buffer].append(held)
         self.held[buffer] = NULL if held is None else <Held*><size_t>address_of(held)
         self.n_outputs = len(arrays)
         cdef int k
@@ -121,7 +128,7 @@ cdef class Engine(EpisodeRows):
         return self.n_unfinished
 
     def play_first(self, int action, int buffer) -> int:
-        """As `play`, for the first environment alone, whose reward and flags are in the engine's own arrays."""
+        """As `play`, for the first environment alone, whose reward and flags `result` has."""
         self.require_all()
         self.use_buffer(buffer)
         with nogil:
@@ -182,7 +189,7 @@ cdef class Engine(EpisodeRows):
         cdef list items = []
         cdef Py_ssize_t k
         for k in range(indices.shape[0]):
-            number = level_drawn(self.key_base[indices[k]], self.episode_base[indices[k]] + 1, count)
+            number = level_drawn(self.slot_base[indices[k]].key, self.slot_base[indices[k]].episode + 1, count)
             item = loaded.get(number)
             if item is None or item.assignment is None:
                 return False
@@ -191,7 +198,7 @@ cdef class Engine(EpisodeRows):
         self.make_room(items)
         for k in range(indices.shape[0]):
             i = indices[k]
-            self.begin_one(i, items[k], self.key_base[i], self.episode_base[i] + 1, fresh)
+            self.begin_one(i, items[k], self.slot_base[i].key, self.slot_base[i].episode + 1, fresh)
         return True
 
     def take_begun(self) -> list:
@@ -217,7 +224,7 @@ cdef class Engine(EpisodeRows):
         for i in indices:
             if not 0 <= i < self.num_envs:
                 raise IndexError(f"environment {i} of {self.num_envs}")
-        return [level_drawn(self.key_base[i], self.episode_base[i] + later, count) for i in indices]
+        return [level_drawn(self.slot_base[i].key, self.slot_base[i].episode + later, count) for i in indices]
 
     cdef int make_room(self, list items) except -1:
         """Have enough bytes per state for some levels; the environments keep their states."""
@@ -239,8 +246,8 @@ cdef class Engine(EpisodeRows):
     cdef int begin_one(self, Py_ssize_t i, item, unsigned long long key, long long episode, bint fresh) except -1:
         """Begin an episode of environment i."""
         self.place(i, item)
-        self.key_base[i] = key
-        self.episode_base[i] = episode
+        self.slot_base[i].key = key
+        self.slot_base[i].episode = episode
         self.n_begun += 1 - self.slot_base[i].begun
         self.slot_base[i].begun = 1
         self.restart_one(i, fresh)
@@ -310,8 +317,8 @@ cdef class Engine(EpisodeRows):
         slot.fresh = False
         # What was saved without a key goes on with that of the environment.
         if saved.episode >= 0:
-            self.key_base[i] = saved.key
-            self.episode_base[i] = saved.episode
+            self.slot_base[i].key = saved.key
+            self.slot_base[i].episode = saved.episode
         return 0
 
     def observe(self, ThreadPool pool not None, int buffer, const long long[::1] indices) -> None:
@@ -355,6 +362,12 @@ cdef class Engine(EpisodeRows):
             ninja.frame, ninja.state, ninja.gold, ninja.switches,
             slot.level_index, slot.episode_return, slot.episode_steps,
         )
+
+    def result(self, Py_ssize_t i) -> tuple:
+        """Reward, terminated and truncated of the last step of environment i."""
+        self.require(i)
+        cdef Slot* slot = &self.slot_base[i]
+        return slot.reward, <bint>slot.terminated, <bint>slot.truncated
 
     cdef int use_buffer(self, int buffer) except -1:
         """Write observations there from now on."""

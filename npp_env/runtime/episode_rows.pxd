@@ -10,7 +10,10 @@ cdef struct Slot:
     Paths* paths
     unsigned char* background
     double potential
+    double reward  # of the last step
     double episode_return
+    unsigned long long key  # what its levels are drawn from
+    long long episode  # the number of the present one
     unsigned long long doors
     int limit_frames
     int gold_total
@@ -20,7 +23,9 @@ cdef struct Slot:
     unsigned char doors_changed
     unsigned short node
     unsigned char begun  # an episode, since `take_begun` was called
-    unsigned char reserved[3]
+    unsigned char terminated  # by the last step
+    unsigned char truncated
+    unsigned char reserved
 
 cdef struct Output:
     int key
@@ -33,15 +38,9 @@ cdef class EpisodeRows:
     cdef readonly Py_ssize_t stride
     cdef readonly object states
     cdef readonly object slots
-    cdef readonly object rewards
-    cdef readonly object terminated
-    cdef readonly object truncated
     cdef readonly object ended
     cdef unsigned char* state_base
     cdef Slot* slot_base
-    cdef double* reward_base
-    cdef unsigned char* terminated_base
-    cdef unsigned char* truncated_base
     cdef unsigned char* ended_base
     cdef ResultRows results
     cdef Output outputs[MAX_KEYS]

@@ -15,9 +15,6 @@ class EpisodeRows:
     stride: int
     states: NDArray[np.uint8]
     slots: NDArray[Any]
-    rewards: NDArray[np.float64]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
     ended: NDArray[np.bool_]
     n_unfinished: int
     def __init__(

@@ -33,7 +33,10 @@ SLOT = np.dtype(
         ("paths", "u8"),
         ("background", "u8"),
         ("potential", "f8"),
+        ("reward", "f8"),  # of the last step
         ("episode_return", "f8"),
+        ("key", "u8"),  # what its levels are drawn from
+        ("episode", "i8"),  # the number of the present one
         ("doors", "u8"),  # digest of the door configuration
         ("limit_frames", "i4"),  # 0: never truncated
         ("gold_total", "i4"),
@@ -43,7 +46,9 @@ SLOT = np.dtype(
         ("doors_changed", "u1"),  # in this step, which is unfinished until their distances are looked up
         ("node", "u2"),  # of the ninja when it was last looked up, 65535 if it was not
         ("begun", "u1"),  # an episode, since `take_begun` was called
-        ("reserved", "u1", 3),
+        ("terminated", "u1"),  # by the last step
+        ("truncated", "u1"),
+        ("reserved", "u1"),
     ]
 )
 """What an environment has beside its state."""
@@ -83,9 +88,6 @@ cdef class EpisodeRows:
     Attributes:
         states: uint8 (num_envs, stride), the exact states; their own memory.
         slots: `SLOT` (num_envs,), what environments have beside their state; their own memory.
-        rewards: float64 (num_envs,), of the last step.
-        terminated: bool (num_envs,), of the last step.
-        truncated: bool (num_envs,), of the last step.
         n_unfinished: How many environments wait for the path distances of other doors.
         ended: bool (num_envs,), whether it waits for a restart. Not in the slots: all are looked at before every step,
             which takes long where other threads have written to their lines of the cache.
@@ -103,9 +105,6 @@ cdef class EpisodeRows:
         self.frame_skip = frame_skip
         self.states = np.zeros((num_envs, stride), np.uint8)
         self.slots = np.zeros(num_envs, SLOT)
-        self.rewards = np.zeros(num_envs, np.float64)
-        self.terminated = np.zeros(num_envs, np.bool_)
-        self.truncated = np.zeros(num_envs, np.bool_)
         self.ended = np.zeros(num_envs, np.bool_)
         self.weights = asdict(reward)
         self.capacity = asdict(capacity)
@@ -115,9 +114,6 @@ cdef class EpisodeRows:
         self.results.reward = NULL
         self.state_base = <unsigned char*><size_t>address_of(self.states)
         self.slot_base = <Slot*><size_t>address_of(self.slots)
-        self.reward_base = <double*><size_t>address_of(self.rewards)
-        self.terminated_base = <unsigned char*><size_t>address_of(self.terminated)
-        self.truncated_base = <unsigned char*><size_t>address_of(self.truncated)
         self.ended_base = <unsigned char*><size_t>address_of(self.ended)
 
     cdef void play_one(self, Py_ssize_t i, int action) noexcept nogil:
@@ -182,8 +178,8 @@ cdef class EpisodeRows:
         slot.fresh = fresh
         slot.doors_changed = 0
         self.ended_base[i] = 0
-        self.terminated_base[i] = 0
-        self.truncated_base[i] = 0
+        slot.terminated = 0
+        slot.truncated = 0
 
     cdef void advance_one(self, Py_ssize_t i, int action) noexcept nogil:
         """Run the physics of one step and judge what happened."""
@@ -193,19 +189,17 @@ cdef class EpisodeRows:
         cdef Slot* slot = &self.slot_base[i]
         cdef unsigned char* block = self.state_base + i * self.stride
         cdef Ninja* ninja = <Ninja*>block
-        self.reward_base[i] = 0.0
-        self.terminated_base[i] = 0
-        self.truncated_base[i] = 0
+        slot.reward = 0.0
+        slot.terminated = 0
+        slot.truncated = 0
         if slot.fresh:
             return
         before = ninja[0]
         ticks = advance_block(slot.level, block, input_of(action), self.frame_skip, 1)
-        self.reward_base[i] = event_reward(&self.weights, &before, ninja, ticks)
-        self.terminated_base[i] = is_over(ninja)
-        self.truncated_base[i] = (
-            self.terminated_base[i] == 0 and slot.limit_frames > 0 and ninja.frame >= slot.limit_frames
-        )
-        self.ended_base[i] = self.terminated_base[i] or self.truncated_base[i]
+        slot.reward = event_reward(&self.weights, &before, ninja, ticks)
+        slot.terminated = is_over(ninja)
+        slot.truncated = slot.terminated == 0 and slot.limit_frames > 0 and ninja.frame >= slot.limit_frames
+        self.ended_base[i] = slot.terminated or slot.truncated
         slot.episode_steps += 1
         if slot.paths != NULL and slot.level.n_doors > 0:
             doors = door_digest(slot.level, block + sizeof(Ninja) + slot.level.n_movers * sizeof(Mover))
@@ -224,10 +218,10 @@ cdef class EpisodeRows:
         if slot.fresh == 0:
             if self.weights.shaping_weight != 0 and slot.paths != NULL:
                 after = potential(&view)
-                self.reward_base[i] += shaping_reward(&self.weights, slot.potential, after, self.terminated_base[i])
+                slot.reward += shaping_reward(&self.weights, slot.potential, after, slot.terminated)
                 # A terminal state has none, so that steps beyond it pay nothing.
-                slot.potential = 0.0 if self.terminated_base[i] else after
-            slot.episode_return += self.reward_base[i]
+                slot.potential = 0.0 if slot.terminated else after
+            slot.episode_return += slot.reward
         slot.fresh = 0
         self.write_one(&view, i)
         slot.node = <unsigned short>view.node
@@ -237,9 +231,10 @@ cdef class EpisodeRows:
         """Say what there is to say of environment i beside its observation, if anyone wants to know."""
         if self.results.reward == NULL:
             return
-        self.results.reward[i] = self.reward_base[i]
-        self.results.terminated[i] = self.terminated_base[i]
-        self.results.truncated[i] = self.truncated_base[i]
+        cdef Slot* slot = &self.slot_base[i]
+        self.results.reward[i] = slot.reward
+        self.results.terminated[i] = slot.terminated
+        self.results.truncated[i] = slot.truncated
         self.report_episode(i)
 
     cdef void report_episode(self, Py_ssize_t i) noexcept nogil:
@@ -248,7 +243,7 @@ cdef class EpisodeRows:
         cdef Ninja* ninja = <Ninja*>(self.state_base + i * self.stride)
         self.results.frame[i] = ninja.frame
         self.results.outcome[i] = (
-            OUT_OF_TIME if self.truncated_base[i] else OUTCOME_OF_STATE[<unsigned char>ninja.state]
+            OUT_OF_TIME if slot.truncated else OUTCOME_OF_STATE[<unsigned char>ninja.state]
         )
         self.results.gold[i] = ninja.gold
         self.results.level[i] = slot.level_index

@@ -102,7 +102,7 @@ class Episodes:
             self.sampling.prepare(num_envs, self.num_levels)
         self._record = getattr(self.sampling, "record", None)
         # Whether the present episode is recorded already, because beginning the next was cut off.
-        self._recorded = np.zeros(0 if self._record is None else num_envs, np.bool_)
+        self._recorded = None if self._record is None else np.zeros(num_envs, np.bool_)
         self._compile = partial(load_resources, config, max_frames)
         self._resources: OrderedDict[int, LevelResources] = OrderedDict()
         # What is used once has no files, unless a folder is named for them.
@@ -123,10 +123,6 @@ class Episodes:
         )
         stride = self.layout.state_bytes or self.resources(0).handle.state_bytes
         self.engine = Engine(num_envs, stride, config.frame_skip, config.reward, config.capacity)
-        self.keys = self.engine.keys
-        self.episodes = self.engine.episodes
-        self._viewed: NDArray[np.uint8] | None = None
-        self._ninjas: NDArray[Any] = np.empty(0)
 
     def buffers(self, given: Observation | None, *, single: bool = False) -> DoubleBuffer:
         """Make the arrays that the engine writes observations to; see `DoubleBuffer`."""
@@ -253,7 +249,7 @@ class Episodes:
         if seeded:
             self._forget_outcomes(list(seeded))
         self._record_outcomes(indices)
-        keys, episodes = self.keys[indices], self.episodes[indices] + 1
+        keys, episodes = self.engine.keys[indices], self.engine.episodes[indices] + 1
         for k, random in enumerate(randoms):
             if random is not None:
                 keys[k], episodes[k] = random.integers(2**63), 0
@@ -285,7 +281,7 @@ class Episodes:
         self._record_outcomes(indices)
         if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
             drawn = [None] * len(indices)
-            self._begin(indices, self.keys[indices], self.episodes[indices] + 1, drawn, fresh=fresh)
+            self._begin(indices, self.engine.keys[indices], self.engine.episodes[indices] + 1, drawn, fresh=fresh)
         elif self.ahead is not None:
             self._foresee(self.ahead)
 
@@ -306,7 +302,7 @@ class Episodes:
         for k, item in reversed(list(enumerate(chosen))):
             chosen[k] = (item if isinstance(item, LevelResources) else self.resources(item)).prepared()
         self.engine.begin(indices, chosen, keys, episodes, fresh)
-        if self._record is not None:
+        if self._recorded is not None:
             self._recorded[indices] = False
         if self.ahead is not None:
             self._foresee(self.ahead)
@@ -322,13 +318,13 @@ class Episodes:
             if type(self.sampling) is UniformSampling:
                 rounds.append(self.engine.draw(begun, later, count))
             else:
-                keys, episodes = self.keys[begun].tolist(), (self.episodes[begun] + later).tolist()
+                keys, episodes = self.engine.keys[begun].tolist(), (self.engine.episodes[begun] + later).tolist()
                 rounds.append([self.sampling.choose(*each, count) for each in zip(begun, keys, episodes, strict=True)])
         ahead.expect(begun, *rounds)
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:
         """Tell the sampling how the episodes went that are about to be left, if it wants to know."""
-        if self._record is None:
+        if self._record is None or self._recorded is None:
             return
         slots, states = self.engine.slots, self.ninjas["state"]
         for i in indices.tolist():
@@ -344,7 +340,7 @@ class Episodes:
             len(indices) == self.engine.num_envs or not getattr(self.sampling, "shared", True)
         ):
             self.sampling.forget(indices)
-            if self._record is not None:
+            if self._recorded is not None:
                 self._recorded[indices] = True
 
     def close(self) -> None:
@@ -367,7 +363,4 @@ class Episodes:
     @property
     def ninjas(self) -> NDArray[Any]:
         """The ninjas (num_envs,) as a structured view of the states."""
-        if self._viewed is not self.engine.states:
-            self._viewed = self.engine.states
-            self._ninjas = ninja_view(self._viewed)
-        return self._ninjas
+        return ninja_view(self.engine.states)

@@ -156,9 +156,8 @@ def memory_report(
     """
     engine = episodes.engine
     holdings = [Holding("states", "exact states", engine.states.nbytes)]
-    for name in ("slots", "actions", "rewards", "terminated", "truncated", "ended"):
+    for name in ("slots", "actions", "ended"):
         holdings.append(Holding("states", name, getattr(engine, name).nbytes))
-    holdings.append(Holding("states", "keys and episode numbers", episodes.keys.nbytes + episodes.episodes.nbytes))
     if results is not None:
         holdings.append(Holding("states", "rewards, flags and infos", results.nbytes))
     if hasattr(episodes.sampling, "nbytes"):

@@ -73,8 +73,8 @@ class SavedState(NamedTuple):
             int(slot["limit_frames"]),
             int(slot["episode_steps"]),
             float(slot["episode_return"]),
-            int(episodes.keys[i]),
-            int(episodes.episodes[i]),
+            int(slot["key"]),
+            int(slot["episode"]),
             int(episodes.engine.ended[i]),
             episodes.engine.states[i, : item.handle.state_bytes].copy(),
         )

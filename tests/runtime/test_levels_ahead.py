@@ -231,8 +231,7 @@ def test_the_engine_knows_who_has_begun():
     env.reset(options={"reset_mask": np.array([False, True, False, False, True, False])})
     assert engine.n_begun == 2
     drawn = [
-        UniformSampling().choose(i, int(env._episodes.keys[i]), int(env._episodes.episodes[i]) + 2, 1000)
-        for i in (4, 1)
+        UniformSampling().choose(i, int(env._engine.keys[i]), int(env._engine.episodes[i]) + 2, 1000) for i in (4, 1)
     ]
     assert engine.draw([4, 1], 2, 1000) == drawn
     with pytest.raises(IndexError):

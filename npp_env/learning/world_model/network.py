@@ -193,8 +193,8 @@ def _hidden(inputs: int, outputs: int) -> list[Any]:
 
 
 def _head(inputs: int, width: int, outputs: int, gain: float | None = None) -> Any:
-    made = nn.Sequential(*_hidden(inputs, width), nn.Linear(width, outputs))
+    hidden, last = _hidden(inputs, width), nn.Linear(width, outputs)
     if gain is not None:
-        nn.init.orthogonal_(made[-1].weight, gain)
-        nn.init.zeros_(made[-1].bias)
-    return made
+        nn.init.orthogonal_(last.weight, gain)
+        nn.init.zeros_(last.bias)
+    return nn.Sequential(*hidden, last)

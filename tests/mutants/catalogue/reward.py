@@ -138,7 +138,7 @@ FAULTS = [
     Fault(
         "terminal-potential-kept",
         ROWS,
-        "slot.potential = 0.0 if self.terminated_base[i] else after",
+        "slot.potential = 0.0 if slot.terminated else after",
         "slot.potential = after",
         "reward",
         "dropped-condition",
