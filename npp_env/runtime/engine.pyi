@@ -16,10 +16,6 @@ class Engine(EpisodeRows):
     in_use: list[LevelResources | None]
     n_begun: int
     path_handles: list[PathHandle | None]
-    @property
-    def keys(self) -> NDArray[np.uint64]: ...
-    @property
-    def episodes(self) -> NDArray[np.int64]: ...
     def set_outputs(
         self, buffer: int, arrays: list[tuple[int, NDArray[np.uint8], int]], held: NDArray[Any] | None = None
     ) -> None: ...

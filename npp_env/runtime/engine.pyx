@@ -45,16 +45,6 @@ cdef class Engine(EpisodeRows):
         self.n_begun = 0
         self.action_base = <unsigned char*><size_t>address_of(self.actions)
 
-    @property
-    def keys(self):
-        """uint64 (num_envs,), what the levels of an environment are drawn from; a view."""
-        return self.slots["key"]
-
-    @property
-    def episodes(self):
-        """int64 (num_envs,), the number of its present episode; a view."""
-        return self.slots["episode"]
-
     def set_outputs(self, int buffer, arrays, held=None) -> None:
         """Say where observations are written.
 

@@ -249,7 +249,7 @@ class Episodes:
         if seeded:
             self._forget_outcomes(list(seeded))
         self._record_outcomes(indices)
-        keys, episodes = self.engine.keys[indices], self.engine.episodes[indices] + 1
+        keys, episodes = self._to_come(indices, 1)
         for k, random in enumerate(randoms):
             if random is not None:
                 keys[k], episodes[k] = random.integers(2**63), 0
@@ -280,10 +280,16 @@ class Episodes:
         uniform = type(self.sampling) is UniformSampling
         self._record_outcomes(indices)
         if not (uniform and self.engine.begin_drawn(indices, self._resources, self.num_levels, fresh)):
-            drawn = [None] * len(indices)
-            self._begin(indices, self.engine.keys[indices], self.engine.episodes[indices] + 1, drawn, fresh=fresh)
+            self._begin(indices, *self._to_come(indices, 1), [None] * len(indices), fresh=fresh)
         elif self.ahead is not None:
             self._foresee(self.ahead)
+
+    def _to_come(
+        self, indices: NDArray[np.int64] | list[int], later: int
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """What the levels of environments are drawn from, and the numbers of episodes to come; fresh arrays."""
+        slots = self.engine.slots
+        return slots["key"][indices], slots["episode"][indices] + later
 
     def _begin(
         self,
@@ -318,8 +324,9 @@ class Episodes:
             if type(self.sampling) is UniformSampling:
                 rounds.append(self.engine.draw(begun, later, count))
             else:
-                keys, episodes = self.engine.keys[begun].tolist(), (self.engine.episodes[begun] + later).tolist()
-                rounds.append([self.sampling.choose(*each, count) for each in zip(begun, keys, episodes, strict=True)])
+                keys, episodes = self._to_come(begun, later)
+                each = zip(begun, keys.tolist(), episodes.tolist(), strict=True)
+                rounds.append([self.sampling.choose(*one, count) for one in each])
         ahead.expect(begun, *rounds)
 
     def _record_outcomes(self, indices: NDArray[np.int64]) -> None:

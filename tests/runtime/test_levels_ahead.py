@@ -230,9 +230,8 @@ def test_the_engine_knows_who_has_begun():
     assert (engine.n_begun, engine.take_begun()) == (0, [])
     env.reset(options={"reset_mask": np.array([False, True, False, False, True, False])})
     assert engine.n_begun == 2
-    drawn = [
-        UniformSampling().choose(i, int(env._engine.keys[i]), int(env._engine.episodes[i]) + 2, 1000) for i in (4, 1)
-    ]
+    slots = env._engine.slots
+    drawn = [UniformSampling().choose(i, int(slots[i]["key"]), int(slots[i]["episode"]) + 2, 1000) for i in (4, 1)]
     assert engine.draw([4, 1], 2, 1000) == drawn
     with pytest.raises(IndexError):
         engine.draw([6], 1, 1000)

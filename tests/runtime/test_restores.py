@@ -98,7 +98,7 @@ def test_one_bad_state_keeps_all_environments_as_they_were(place):
     env = played(NppVectorEnv(3, levels=levels, observation=FEW))
     saved = env.get_state()
     played(env, 9)
-    before, keys = env.get_state(), env._engine.keys.copy()
+    before, keys = env.get_state(), env._engine.slots["key"].copy()
     foreign = NppEnv(levels=[room((2, 40, 40))])
     foreign.reset(seed=0)
     bad = {
@@ -114,7 +114,7 @@ def test_one_bad_state_keeps_all_environments_as_they_were(place):
         with pytest.raises(StateError, match=f"the state for environment {place}: .*{message}"):
             env.set_state(states)
         assert env.get_state() == before, message
-        assert env._engine.keys.tolist() == keys.tolist()
+        assert env._engine.slots["key"].tolist() == keys.tolist()
     env.set_state(saved)
     assert env.get_state() == saved
 

@@ -65,8 +65,8 @@ FAULTS = [
     Fault(
         "every-other-episode",
         EPISODES,
-        "self.engine.episodes[indices] + 1, drawn",
-        "self.engine.episodes[indices] + 2, drawn",
+        "*self._to_come(indices, 1), [None]",
+        "*self._to_come(indices, 2), [None]",
         "episodes",
         "off-by-one",
     ),
