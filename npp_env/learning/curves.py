@@ -71,6 +71,7 @@ def draw_curves(folders: Sequence[Path], path: Path) -> None:
         axes.grid(alpha=0.3)
     memory = io.BytesIO()
     figure.tight_layout()
-    figure.savefig(memory, format=path.suffix.removeprefix(".") or "png", dpi=90)
+    # With the legend in full.
+    figure.savefig(memory, format=path.suffix.removeprefix(".") or "png", dpi=90, bbox_inches="tight")
     pyplot.close(figure)
     write_whole(path, memory.getvalue())
