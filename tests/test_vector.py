@@ -3,6 +3,7 @@ from __future__ import annotations
 import gc
 import multiprocessing
 import os
+import pickle
 import threading
 
 import gymnasium as gym
@@ -356,3 +357,15 @@ def test_batch_space_takes_no_memory_per_environment():
     assert space.low.base is not None
     assert space.low.strides[0] == 0
     assert env.observation_space == gym.vector.utils.batch_space(env.single_observation_space, 64)
+
+
+def test_the_space_of_actions_is_that_of_gymnasium_and_takes_no_memory_for_each_environment():
+    env = npp_env.NppVectorEnv(1000, levels="shipped:first_steps")
+    space, wanted = env.action_space, gym.vector.utils.batch_space(env.single_action_space, 1000)
+    assert space == wanted
+    assert pickle.loads(pickle.dumps(space)) == wanted
+    assert space.nvec.strides == space.start.strides == (0,)
+    space.seed(3)
+    wanted.seed(3)
+    assert space.sample().tolist() == wanted.sample().tolist()
+    assert wanted.sample() in space
