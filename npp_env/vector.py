@@ -155,14 +155,14 @@ class NppVectorEnv(LevelChoice, gym.vector.VectorEnv[Any, Any, Any]):
             self._episodes.finish()
         seeded = [i for i in chosen.tolist() if seeds[i] is not None]
         self._episodes.reset(chosen, (self._random(seeds[i]) for i in chosen.tolist()), options.get("level"), seeded)
+        first = not self._was_reset
         self._was_reset, self._turn.torn = True, False
         if self._log is not None:
             self._log.begin(chosen)
-        if not mask.all():
-            return self._observe(mask)
-        found = self._observe(None)
-        # Levels were loaded, and states prepared one by one.
-        return_free_memory()
+        found = self._observe(None if mask.all() else mask)
+        if first:
+            # Levels were loaded, and states prepared one by one.
+            return_free_memory()
         return found
 
     def observe(self) -> tuple[Any, dict[str, Any]]:
